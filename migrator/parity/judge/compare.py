@@ -345,15 +345,21 @@ def _predictions(report: CaseReport, old: Reader, new: Reader, drift: Drift) -> 
     return found
 
 
+_OF_HEADS = frozenset(
+    {"accuracy_baseline", "auc_precision_recall", "label/mean", "prediction/mean", "all_class_ids", "all_classes"}
+)
+"""What a head in a model_fn reports beside what the program may have asked for."""
+
+
 def _left_out(report: CaseReport, old: Reader, kind: str, call: int, missing: set[str]) -> set[str]:
     """Those of the `missing` keys that a canned Estimator reports whether or not its program reads them: one that does not find
     a key that it reads ends with an error."""
     canned = any(e["kind"] == kind and e["call"] == call and e.get("canned") for e in old.of("begin"))
-    keys = sorted(missing - {"global_step"}) if canned else []
+    headed = any(e["kind"] == kind and e["call"] == call for e in old.of("head"))
+    keys = sorted(missing - {"global_step"} if canned else missing & _OF_HEADS if headed else ())
     if keys:
-        report.notes.append(
-            f"{kind} call {call}: a canned Estimator also reports {', '.join(keys)}; the new program does not"
-        )
+        what = "a canned Estimator" if canned else "a head"
+        report.notes.append(f"{kind} call {call}: {what} also reports {', '.join(keys)}; the new program does not")
     return set(keys)
 
 

@@ -238,7 +238,7 @@ def install(recorder: Recorder, draws: randomness.Draws) -> None:
         if graph.seed is None:  # so that a verdict can be had twice
             graph.seed = recorder.seed
         copy = [None if tree is None else containers.shallow(tree) for tree in (features, labels)]
-        within.model_fn = True
+        within.model_fn, within.head = True, False
         try:
             with draws.switched(True):
                 spec = call_model_fn(self, features, labels, mode, config)
@@ -246,6 +246,8 @@ def install(recorder: Recorder, draws: randomness.Draws) -> None:
             within.model_fn = False
         kind = {"train": "train", "eval": "evaluate", "infer": "predict"}.get(str(mode), "")
         exported = not kind or (kind == "predict" and [name for name, _ in recorder.stack[-1:]] != ["predict"])
+        if within.head and not exported and kind != "train":
+            recorder.writer.event("head", kind=kind, call=recorder.stack[-1][1])
         if exported or (kind != "train" and (recorder.cluster or recorder.free)):
             return spec  # nothing runs here; of a cluster, what its evaluator reports is compared
         if kind == "train" and ordering.read_step_first(spec):
@@ -329,12 +331,27 @@ def install(recorder: Recorder, draws: randomness.Draws) -> None:
         init(self, *args, **named)
         _own_folder(recorder, self)
 
+    _watch_heads(within)
     base._call_model_fn, base.train, base.evaluate = watched_call_model_fn, watched_train, watched_evaluate
     base._evaluate_run, base.predict, base.__init__ = watched_evaluate_run, watched_predict, watched_init
     if recorder.free:
         program.redirect_exports(recorder.redirect, base)
     else:
         exports.watch_estimators(recorder, base)
+
+
+def _watch_heads(within: threading.local) -> None:
+    """Let `within.head` be true once a head has made a spec: it reports what it does whether or not the program asks for it."""
+    from tensorflow_estimator.python.estimator.canned import head as canned
+    from tensorflow_estimator.python.estimator.head import base_head
+
+    for owner in (canned._Head, base_head.Head):
+
+        def made(self: Any, *args: Any, _make: Any = owner.create_estimator_spec, **named: Any) -> Any:
+            within.head = True
+            return _make(self, *args, **named)
+
+        owner.create_estimator_spec = made
 
 
 def _own_folder(recorder: Recorder, estimator: Any) -> None:
