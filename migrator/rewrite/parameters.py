@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 import libcst as cst
 
 from .changes import Statement
+from .templates import code
 
 _DEFAULT = cst.MaybeSentinel.DEFAULT
 
@@ -26,8 +27,9 @@ def with_parameters(
     Args:
       function: the function.
       name: its new name.
-      drop: parameters that go.
-      add: new parameters behind the others, before ``**kwargs``; by keyword only where others have defaults.
+      drop: parameters that go, also those of ``*args`` and ``**kwargs``.
+      add: new parameters behind the others, before ``**kwargs``; ``a``, ``a=None`` or ``**a``. One without a default is by
+        keyword only where others have one.
       by_keyword: whether they are so anyhow.
       instead: names that take the place of all parameters.
       returns: whether what it says to return stays.
@@ -53,7 +55,9 @@ def with_parameters(
 
 
 def _param(text: str) -> cst.Param:
-    return cst.Param(cst.Name(text))
+    name, _, default = text.partition("=")
+    equal = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
+    return cst.Param(cst.Name(name), default=code(default), equal=equal) if default else cst.Param(cst.Name(name))
 
 
 def _every(params: cst.Parameters) -> Iterator[tuple[str, cst.Param]]:
@@ -74,6 +78,13 @@ def _without(params: cst.Parameters, name: str) -> cst.Parameters:
                 gone["star_arg"] = _DEFAULT
             left = params.with_changes(**gone)
             return _ended(left, param) if last else left
+    for field in ("star_arg", "star_kwarg"):
+        starred = getattr(params, field)
+        if isinstance(starred, cst.Param) and starred.name.value == name:
+            star = cst.ParamStar() if field == "star_arg" and params.kwonly_params else _DEFAULT
+            left = params.with_changes(**{field: star if field == "star_arg" else None})
+            follows = field == "star_arg" and (params.kwonly_params or params.star_kwarg)
+            return left if follows else _ended(left, starred)
     raise ValueError(f"there is no parameter {name}")
 
 
@@ -91,10 +102,16 @@ def _ended(params: cst.Parameters, like: cst.Param) -> cst.Parameters:
 
 
 def _with(params: cst.Parameters, names: Sequence[str], by_keyword: bool) -> cst.Parameters:
-    new = [_param(name) for name in names]
+    new = [_param(name) for name in names if not name.startswith("**")]
+    for name in names:
+        if name.startswith("**"):
+            params = _ended(params, cst.Param(cst.Name("_"))).with_changes(star_kwarg=_param(name[2:]))
+    if not new:
+        return params
     defaults = any(param.default is not None for _, param in _every(params))
     starred = bool(params.kwonly_params) or params.star_arg is not _DEFAULT
-    field = "kwonly_params" if by_keyword or starred or defaults else "params"
+    needed = defaults and any(param.default is None for param in new)
+    field = "kwonly_params" if by_keyword or starred or needed else "params"
     every = list(_every(params))
     if every and not params.star_kwarg and not isinstance(params.star_arg, cst.Param):
         where, last = every[-1]

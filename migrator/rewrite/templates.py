@@ -117,6 +117,8 @@ def _plain(tree: cst.CSTNode) -> cst.CSTNode:
     kinds = (cst.Arg, cst.Element, cst.StarredElement, cst.Param)
     table: dict[cst.CSTNode, New] = {}
     for node in walk(tree):
+        if isinstance(node, cst.EmptyLine) and node.comment is None and node.indent:
+            table[node] = node.with_changes(indent=False)  # no blanks on a blank line
         comma = getattr(node, "comma", None) if isinstance(node, kinds) else None
         if isinstance(comma, cst.Comma) and comma.deep_equals(_COMMA):
             table[node] = node.with_changes(comma=cst.MaybeSentinel.DEFAULT)

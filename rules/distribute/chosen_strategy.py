@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from migrator import rewrite
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import is_none
-from migrator.normalise.draft.draft import Change, Drafts
-from migrator.resolve.calls import Argument, add_keyword, arguments, delete_arguments
+from migrator.normalise.draft.draft import Drafts
+from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
-from migrator.vocabulary.diagnostics import Edit
+from migrator.rewrite import Remove, Replace, code, expr, with_arguments
 
 from ..estimator_calls.task_fields import names_configuration, names_estimator
 from ..symbols.tensorflow_names import whole_name
@@ -40,14 +41,15 @@ def choose_strategy(drafts: Drafts, group: Iterable[Module], strategy: str, seve
         return
     paths = [module.path for module in group]
     told = "" if strategy == "none" and not several else _STRATEGIES[strategy]
-    drafts.apply([Change(edit) for path in paths for edit in _told(drafts.project.modules[path], told)])
+    settle = drafts.settle_all
+    settle(paths, lambda module: _told(module, told))
     if strategy == "none":
-        drafts.apply([Change(edit) for path in paths for edit in _off_tpus(drafts.project.modules[path])])
-    drafts.apply([Change(edit) for path in paths for edit in _idle(drafts.project.modules[path])])
+        settle(paths, _off_tpus)
+    settle(paths, _idle)
     replace_replication(drafts, paths, strategy, _root)
 
 
-def _told(module: Module, told: str) -> Iterator[Edit]:
+def _told(module: Module, told: str) -> Iterator[rewrite.Change]:
     for node in walk(module.tree):
         if not isinstance(node, ast.Call):
             continue
@@ -60,42 +62,48 @@ def _told(module: Module, told: str) -> Iterator[Edit]:
             yield from _with_config(module, node, told)
 
 
-def _off_tpus(module: Module) -> Iterator[Edit]:
+def _off_tpus(module: Module) -> Iterator[rewrite.Change]:
     """What lets each TPUEstimator go without a TPU."""
     for call in module.nodes(ast.Call):
         short = short_name(module.resolve(call.func) or "")
         if short == "TPUEstimator" and not any(k.arg is None for k in call.keywords):
             use = next((k for k in call.keywords if k.arg == "use_tpu"), None)
-            yield module.edit(use, "use_tpu=False") if use is not None else add_keyword(module, call, "use_tpu=False")
+            off = expr("False")
+            new = with_arguments(module.cst.call(call), add={"use_tpu": off}) if use is None else off
+            yield Replace(call if use is None else use.value, new)
         elif short == "RunConfig":
-            clusters = [keyword for keyword in call.keywords if keyword.arg == "cluster"]
-            yield from delete_arguments(module, call, clusters) if clusters else ()
+            if any(keyword.arg == "cluster" for keyword in call.keywords):
+                yield Replace(call, with_arguments(module.cst.call(call), drop=["cluster"]))
 
 
-def _configured(module: Module, call: ast.Call, told: str, complete: bool) -> Iterator[Edit]:
+def _configured(module: Module, call: ast.Call, told: str, complete: bool) -> Iterator[rewrite.Change]:
     """The edits of a call that makes or changes a RunConfig; where `complete`, it must name the strategy."""
-    given: dict[str, Argument] = {a.arg: a for a in arguments(call) if isinstance(a, ast.keyword) and a.arg in _FIELDS}
+    given = [k.arg for k in call.keywords if k.arg in _FIELDS]
     wanted = _strategy(module, call, told) if given or complete else ""
-    if given and wanted:
-        yield module.edit(given.pop(next(iter(given))), f"train_distribute={wanted}")
-    elif wanted:
-        yield add_keyword(module, call, f"train_distribute={wanted}")
+    if not given and not wanted:
+        return
+    old, told_now = module.cst.call(call), {"train_distribute": code(wanted)} if wanted else {}
     if given:
-        yield from delete_arguments(module, call, list(given.values()))
+        every = [k.arg if isinstance(k, ast.keyword) else None for k in arguments(call)]
+        new = with_arguments(old, spread={every.index(given[0]): told_now}, drop=[name for name in given[1:] if name])
+    else:
+        new = with_arguments(old, add=told_now)
+    yield Replace(call, new)
 
 
-def _with_config(module: Module, call: ast.Call, told: str) -> Iterator[Edit]:
+def _with_config(module: Module, call: ast.Call, told: str) -> Iterator[rewrite.Change]:
     """An Estimator that got no RunConfig gets one."""
     wanted = _strategy(module, call, told)
-    config: Argument | None = next((k for k in call.keywords if k.arg == "config"), None)
+    config: ast.expr | ast.keyword | None = next((k for k in call.keywords if k.arg == "config"), None)
     if (module.resolve(call.func) or "").rsplit(".", 1)[-1] in _CONFIG_THIRD and len(call.args) > 2:
         config = call.args[2]
     hidden = any(k.arg is None for k in call.keywords) or any(isinstance(a, ast.Starred) for a in call.args)
     value = config.value if isinstance(config, ast.keyword) else config
     if not wanted or hidden or (value is not None and not is_none(value)):
         return
-    text = f"{_root(module, call)}.estimator.RunConfig(train_distribute={wanted})"
-    yield module.edit(value, text) if value is not None else add_keyword(module, call, f"config={text}")
+    made = code(f"{_root(module, call)}.estimator.RunConfig(train_distribute={wanted})")
+    new = with_arguments(module.cst.call(call), add={"config": made}) if value is None else made
+    yield Replace(call if value is None else value, new)
 
 
 def _strategy(module: Module, at: ast.Call, told: str) -> str:
@@ -112,7 +120,7 @@ def _root(module: Module, call: ast.AST) -> str:
     return name
 
 
-def _idle(module: Module) -> Iterator[Edit]:
+def _idle(module: Module) -> Iterator[rewrite.Change]:
     """Deletions of what gives a name to strategies that nothing reads any more."""
     doomed: set[ast.AST] = set()
     for node in walk(module.tree):
@@ -126,7 +134,7 @@ def _idle(module: Module) -> Iterator[Edit]:
     gone = {node for node in walk(module.tree) if _is_idle(node, doomed)}
     for node in gone:
         if module.parent(node) not in gone and isinstance(node, ast.stmt):
-            yield module.delete_statement(node)
+            yield Remove(node)
 
 
 def _is_idle(node: ast.AST, doomed: set[ast.AST]) -> bool:

@@ -8,13 +8,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from migrator import rewrite
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import Expression, Writing, bind, format_call
-from migrator.normalise.draft.draft import Change, Drafts
+from migrator.normalise.draft.draft import Drafts
 from migrator.resolve.calls import call_of, is_literal
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
-from migrator.vocabulary.diagnostics import Edit
+from migrator.rewrite import Import, Rename, Replace, statements
 
 from ..symbols.tensorflow_names import whole_name
 from .replication import HOROVOD, horovod_references
@@ -33,12 +34,10 @@ _IN_BOTH = frozenset(
 
 def keep_horovod(drafts: Drafts, paths: Iterable[str]) -> None:
     """Let a program that trains with Horovod's optimizer for sessions name the one for Keras. Raises Unsupported."""
-    changes = [Change(edit) for path in paths for edit in _edits(drafts.project.modules[path])]
-    if changes:
-        drafts.apply(changes)
+    drafts.settle_all(paths, _changes)
 
 
-def _edits(module: Module) -> Iterator[Edit]:
+def _changes(module: Module) -> Iterator[rewrite.Change]:
     found = list(horovod_references(module))
     if not found:
         return
@@ -52,24 +51,24 @@ def _edits(module: Module) -> Iterator[Edit]:
     yield from _imports(module, found[0][0])
 
 
-def _imports(module: Module, at: ast.expr) -> Iterator[Edit]:
+def _imports(module: Module, at: ast.expr) -> Iterator[rewrite.Change]:
     """The file's import, of the other API. Raises Unsupported where it is written in another way than is known here."""
     known = {entry.name for entry in module.imports if entry.target == _OLD}
     for node in walk(module.tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 if alias.name == _OLD and alias.asname:
-                    yield module.edit(alias, f"{_NEW} as {alias.asname}")
+                    yield Rename(alias, _NEW)
         elif isinstance(node, ast.ImportFrom) and node.module == "horovod" and not node.level:
             if [alias.name for alias in node.names] == ["tensorflow"]:
                 name = node.names[0].asname or "tensorflow"
-                yield module.edit(node, f"import {_NEW} as {name}")
+                yield Import(f"import {_NEW} as {name}", instead=node)
     if {entry.name for entry in module.imports if f"{entry.target}.".startswith(HOROVOD)} != known or not known:
         text = "Horovod is not imported as `import horovod.tensorflow as hvd`"
         raise Unsupported(f"{text}; --strategy may replace it", at)
 
 
-def _device(module: Module, node: ast.expr) -> Iterator[Edit]:
+def _device(module: Module, node: ast.expr) -> Iterator[rewrite.Change]:
     """``….visible_device_list = str(hvd.local_rank())``, which a session was told, for the whole process."""
     statement = module.statement(node)
     if isinstance(statement, ast.Assign) and any(
@@ -78,8 +77,8 @@ def _device(module: Module, node: ast.expr) -> Iterator[Edit]:
         root, call = whole_name(module), call_of(module, node)
         if len(statement.targets) > 1 or root is None or call is None:
             raise Unsupported("which GPU a process takes is not seen", node)
-        own = f'{root}.config.list_physical_devices("GPU")[{module.segment(call)}:][:1]'
-        yield module.edit(statement, f'{root}.config.set_visible_devices({own}, "GPU")')
+        own = '{tf}.config.set_visible_devices({tf}.config.list_physical_devices("GPU")[{rank}:][:1], "GPU")'
+        yield Replace(statement, statements(own, tf=root, rank=module.cst.call(call)))
     elif any(isinstance(above, ast.keyword) and above.arg == "visible_device_list" for above in module.ancestors(node)):
         raise Unsupported("which GPU a process takes is an argument of what sets a session up", node)
 

@@ -16,6 +16,7 @@ from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.calls import call_of, is_literal
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Replace, expr
 from migrator.vocabulary.diagnostics import Edit
 
 from ..optimizers.wrappers import rebinding, unwrapped
@@ -204,12 +205,11 @@ class _Replacement:
         if text is None:
             raise Unsupported(f"Horovod's {short}() has no place under --strategy {self.strategy}", call)
         if text == "1" and isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Mult):
-            (start, end), left, right = module.span(parent), module.span(parent.left), module.span(parent.right)
-            return [module.edit((left[1], end) if parent.right is call else (start, right[0]), "")]  # `rate * size()`
+            other = parent.left if parent.right is call else parent.right
+            return module.cst.apply([Replace(parent, module.cst.expression(other))])  # `rate * size()`
         if short == "size" and not text.isdigit() and _in_model_fn(module, call):
             text = _REPLICAS
-        text = text.format(self._tensorflow(call))
-        return [module.edit(call, f"({text})" if " * " in text and isinstance(parent, ast.BinOp) else text)]
+        return module.cst.apply([Replace(call, expr(text.format(self._tensorflow(call))))])
 
     def _of_first(self, test: ast.Compare, first: bool) -> list[Edit]:
         """``x if rank() == 0 else None`` is `x`, as only the chief writes; elsewhere the chief is asked for."""
@@ -217,12 +217,7 @@ class _Replacement:
         if isinstance(choice, ast.IfExp) and choice.test is test:
             kept, other = (choice.body, choice.orelse) if first else (choice.orelse, choice.body)
             if is_none(other) or is_literal(other, ""):
-                (start, end), (begin, last) = module.span(choice), module.span(kept)
-                return [
-                    edit
-                    for edit in (module.edit((start, begin), ""), module.edit((last, end), ""))
-                    if edit.start < edit.end
-                ]
+                return module.cst.apply([Replace(choice, module.cst.expression(kept))])
         if isinstance(choice, ast.If) and self.strategy == "multi_worker":
             for part in (part for statement in (*choice.body, *choice.orelse) for part in walk(statement)):
                 if isinstance(part, ast.Attribute) and part.attr in _RUNS:
@@ -230,7 +225,7 @@ class _Replacement:
                         "only one process does this, for which mirrored workers wait for each other", part
                     )
         text = _CHIEF.format(self._tensorflow(test))
-        return [module.edit(test, text if first else f"not {text}")]
+        return module.cst.apply([Replace(test, expr(text if first else f"not {text}"))])
 
     def _sharded(self, call: ast.Call, one: bool) -> list[Edit]:
         """``dataset.shard(size(), rank())``: one process takes all, several workers share out."""
@@ -238,12 +233,13 @@ class _Replacement:
         assert isinstance(call.func, ast.Attribute)
         if not one:
             root = self._tensorflow(call)
-            return [module.edit(node, text.format(root)) for node, text in zip(call.args, (_WORKERS, _WORKER))]
+            texts = zip(call.args, (_WORKERS, _WORKER))
+            return module.cst.apply(Replace(node, expr(text.format(root))) for node, text in texts)
         statement = rebinding(module, call, call.func.value)
         if statement is not None:
             self.doomed.add(statement)
             return []
-        return [module.edit((module.span(call.func.value)[1], module.span(call)[1]), "")]
+        return module.cst.apply([Replace(call, module.cst.expression(call.func.value))])
 
     def _tensorflow(self, node: ast.AST) -> str:
         return self.root(self.module, node)
@@ -255,7 +251,7 @@ class _Replacement:
         module, parent = self.module, self.module.parent(hook)
         self.done |= set(walk(hook))
         if isinstance(parent, (ast.List, ast.Tuple)):
-            return [_without_element(module, parent, hook)]
+            return _without_element(module, parent, hook)
         if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute) and parent.func.attr == "append":
             if isinstance(module.parent(parent), ast.Expr):
                 self.doomed.add(module.statement(parent))
@@ -270,13 +266,14 @@ class _Replacement:
         raise Unsupported("the hook of what --strategy replaces is not seen to be in a list of hooks only", hook)
 
 
-def _without_element(module: Module, display: ast.List | ast.Tuple, element: ast.expr) -> Edit:
+def _without_element(module: Module, display: ast.List | ast.Tuple, element: ast.expr) -> list[Edit]:
     """Deletes an element of a list with one of its commas."""
-    index = display.elts.index(element)
-    if index + 1 < len(display.elts):
-        return module.edit((module.span(element)[0], module.span(display.elts[index + 1])[0]), "")
-    start = module.span(display.elts[index - 1])[1] if index else module.span(element)[0]
-    return module.edit((start, module.span(element)[1]), "")
+    old, index = module.cst.expression(display), display.elts.index(element)
+    elements = list(getattr(old, "elements", ()))
+    gone = elements.pop(index)
+    if elements and index == len(elements):
+        elements[-1] = elements[-1].with_changes(comma=gone.comma)
+    return module.cst.apply([Replace(display, old.with_changes(elements=elements))])
 
 
 def _in_model_fn(module: Module, node: ast.AST) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from migrator.rewrite import Replace, expr
 from migrator.vocabulary.diagnostics import Edit
 
 from ..loop.inputs import Input
@@ -44,8 +45,8 @@ class Spread:
     def edits(self) -> Iterator[Edit]:
         """The edits of values that a name for the strategy has."""
         if isinstance(self.distribution.strategy, ast.Name) and self._stands_alone:
-            for none in self.distribution.nones:
-                yield self.module.edit(none, self._default)
+            changes = (Replace(none, expr(self._default)) for none in self.distribution.nones)
+            yield from self.module.cst.apply(changes)
 
     def construction(self) -> list[str]:
         """The lines that make the model."""

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
-from migrator.resolve.calls import arguments, delete_arguments, parentheses, rename_keyword
+from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Insert, Rename, Replace, code, expr, statements, with_arguments
 from migrator.vocabulary.diagnostics import Edit
 
 from .horovod import OPTIMIZER
@@ -71,7 +72,7 @@ def _devices(module: Module, number: ast.expr) -> str:
 def _one_device(module: Module, call: ast.Call, name: str, need: Need, alias: str) -> tuple[list[Edit], str]:
     if name.startswith(_CORE):
         return [], ""
-    return [module.edit(call.func, f"{alias}.distribute.OneDeviceStrategy")], ""
+    return module.cst.apply([Replace(call.func, f"{alias}.distribute.OneDeviceStrategy")]), ""
 
 
 def _multi_worker(module: Module, call: ast.Call, name: str, need: Need, alias: str) -> tuple[list[Edit], str]:
@@ -99,23 +100,24 @@ def _parameter_server(module: Module, call: ast.Call, name: str, need: Need, ali
     for field, value in given.items():
         if not _falsy(value):
             raise Unsupported(f"ParameterServerStrategy({field}=…) is not migrated yet", value)
-    edits = [module.edit(_with_condition(module, call), "None")]
+    edits = module.cst.apply([Replace(_with_condition(module, call), expr("None"))])
     if resolver is not None and not is_none(resolver):
-        edits.append(_told_before(module, call, f"{need('use_cluster', call)}({_copied(module, resolver)})"))
+        line = statements("{use}({it})", use=need("use_cluster", call), it=code(_copied(module, resolver)))
+        edits += module.cst.apply([Insert(line, before=_own_statement(module, call))])
     remark = "the ParameterServerStrategy is made by make_strategy() from TF_CONFIG; its chief coordinates and no longer trains"
     remark += "; an input_fn gets no input_context, so each worker reads all examples"
     return edits, remark
 
 
-def _told_before(module: Module, call: ast.Call, line: str) -> Edit:
-    """A line before the statement of a call. Raises Unsupported where the call need not be reached with its statement."""
+def _own_statement(module: Module, call: ast.Call) -> ast.stmt:
+    """The statement that makes a strategy. Raises Unsupported where the call need not be reached with it."""
     statement = module.statement(call)
     between = list(itertools.takewhile(lambda node: node is not statement, module.ancestors(call)))
     plain = isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Expr, ast.Return))
-    indent = module.indent(statement)
-    if not plain or indent is None or not all(isinstance(node, (ast.Call, ast.keyword)) for node in between):
+    inner = all(isinstance(node, (ast.Call, ast.keyword)) for node in between)
+    if not plain or module.indent(statement) is None or not inner:
         raise Unsupported("a strategy with a cluster_resolver is migrated where a statement of its own makes it", call)
-    return module.insert(module.span(statement)[0], f"{line}{module.newline}{indent}")
+    return statement
 
 
 def _with_condition(module: Module, call: ast.Call) -> ast.expr:
@@ -138,13 +140,9 @@ def _tpu(module: Module, call: ast.Call, name: str, need: Need, alias: str) -> t
         if field not in ("tpu_cluster_resolver", "steps_per_run") and not is_none(value):
             raise Unsupported(f"TPUStrategy({field}=…) is not migrated yet", value)
     resolver = given.get("tpu_cluster_resolver")
-    (start, end), (opening, closing) = module.span(call.func), parentheses(module, call)
-    edits = [module.edit((start, end), need("tpu_strategy", call))]
-    if resolver is None or is_none(resolver):
-        return [*edits, module.edit((opening + 1, closing), "")] if given else edits, _OF_TPU
-    first, last = module.span(resolver)
-    around = ((opening + 1, first), (last, closing))
-    return [*edits, *(module.edit(span, "") for span in around if span[0] < span[1])], _OF_TPU
+    told = [] if resolver is None or is_none(resolver) else [module.cst.expression(resolver)]
+    new = with_arguments(expr("{make}()", make=need("tpu_strategy", call)), insert={0: told})
+    return module.cst.apply([Replace(call, new)]), _OF_TPU
 
 
 def _central(module: Module, call: ast.Call, name: str, need: Need, alias: str) -> tuple[list[Edit], str]:
@@ -199,7 +197,7 @@ def is_strategy(name: str) -> bool:
 def distribute_fields(module: Module, keyword: ast.keyword) -> list[Edit] | None:
     """``train_distribute=s`` or ``experimental_distribute=DistributeConfig(s)`` with its new names; None: to be dropped."""
     if keyword.arg in CONFIG_FIELDS:
-        return [rename_keyword(module, keyword, CONFIG_FIELDS[keyword.arg])]
+        return module.cst.apply([Rename(keyword, CONFIG_FIELDS[keyword.arg])])
     value = keyword.value
     if is_none(value):
         return None
@@ -212,25 +210,11 @@ def distribute_fields(module: Module, keyword: ast.keyword) -> list[Edit] | None
         )
     if not set(given) & set(CONFIG_FIELDS):
         return None
-    # `experimental_distribute=DistributeConfig(` and its end go, so that strategies made inside are rewritten in place.
-    opening, closing = parentheses(module, value)
-    edits = delete_arguments(module, value, [a for a in arguments(value) if _of(a) is given.get("remote_cluster")])
-    start, end = module.span(keyword)
-    for argument in arguments(value):
-        field = next(name for name, node in given.items() if node is _of(argument))
-        if field not in CONFIG_FIELDS:
-            continue
-        if isinstance(argument, ast.keyword):
-            edits.append(rename_keyword(module, argument, CONFIG_FIELDS[field]))
-        else:
-            edits.append(module.insert(module.span(argument)[0], f"{CONFIG_FIELDS[field]}="))
-    edits.append(module.edit((start, opening + 1), ""))
-    edits.append(module.edit((closing, end), ""))
-    return edits
-
-
-def _of(argument: ast.expr | ast.keyword) -> ast.expr:
-    return argument.value if isinstance(argument, ast.keyword) else argument
+    outer = module.parent(keyword)
+    assert isinstance(outer, ast.Call)
+    at = arguments(outer).index(keyword)
+    fields = {CONFIG_FIELDS[name]: module.cst.expression(given[name]) for name in given if name in CONFIG_FIELDS}
+    return module.cst.apply([Replace(outer, with_arguments(module.cst.call(outer), spread={at: fields}))])
 
 
 def _copied(module: Module, node: ast.expr) -> str:
@@ -243,8 +227,7 @@ def _copied(module: Module, node: ast.expr) -> str:
 
 
 def _replaced(module: Module, call: ast.Call, function: str, texts: list[str]) -> list[Edit]:
-    opening, closing = parentheses(module, call)
-    return [module.edit(call.func, function), module.edit((opening + 1, closing), ", ".join(texts))]
+    return module.cst.apply([Replace(call, code(f"{function}({', '.join(texts)})"))])
 
 
 def _falsy(node: ast.expr) -> bool:

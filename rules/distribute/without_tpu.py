@@ -10,14 +10,13 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from migrator import rewrite
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
-from migrator.emit.render import Renderer
 from migrator.normalise.draft.draft import Change, Drafts
-from migrator.resolve.calls import delete_arguments, rename_keyword
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
-from migrator.vocabulary.diagnostics import Edit
+from migrator.rewrite import Replace, expr, with_arguments
 
 from ..estimator_calls.driver import Driver
 from ..estimator_calls.estimator_values import Construction
@@ -28,6 +27,8 @@ from .tpu import ADDED_UP, ASKS, NO_HOST_CALL, adds_up, cross_shards
 from .tpu_facts import short_name
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from migrator.analyse.function.plan import Plan
 
 _SPEC = (
@@ -55,7 +56,7 @@ def settle_tpus(drafts: Drafts, paths: Iterable[str]) -> None:
                     continue
                 if any(keyword.arg == "host_call" and not is_none(keyword.value) for keyword in call.keywords):
                     drafts.remark(module, call, NO_HOST_CALL)
-                changes += map(Change, _spec(module, call, on_tpu))
+                changes += Change.of(module, *_spec(module, call, on_tpu))
             elif short_name(name) == "CrossShardOptimizer":
                 around.append(call)
                 if adds_up(module, call):
@@ -65,76 +66,67 @@ def settle_tpus(drafts: Drafts, paths: Iterable[str]) -> None:
         drafts.apply(changes)
 
 
-def _spec(module: Module, call: ast.Call, on_tpu: bool) -> Iterator[Edit]:
+def _spec(module: Module, call: ast.Call, on_tpu: bool) -> Iterator[rewrite.Change]:
     given = bind(call, _SPEC, "TPUEstimatorSpec")
     if len(call.args) > 5:
         raise Unsupported("a TPUEstimatorSpec with that many positional arguments is not migrated yet", call)
     root = tensorflow_root(module, call.func)
     if root is None:
         raise Unsupported("the file has no name for TensorFlow as a whole", call)
-    yield from module.cst.apply(root[1])
-    yield module.edit(call.func, f"{root[0]}.estimator.EstimatorSpec")
-    doomed = [k for k in call.keywords if k.arg == "host_call"]
+    yield from root[1]
     for keyword in call.keywords:
         if keyword.arg == "scaffold_fn":
             _check_scaffold(module, keyword.value, on_tpu)
-            doomed.append(keyword)
-        elif keyword.arg == "eval_metrics":
-            yield rename_keyword(module, keyword, "eval_metric_ops")
-    yield from delete_arguments(module, call, doomed)
+    renamed, doomed = {"eval_metrics": "eval_metric_ops"}, ["host_call", "scaffold_fn"]
+    yield Replace(call.func, f"{root[0]}.estimator.EstimatorSpec")
+    yield Replace(call, with_arguments(module.cst.call(call), rename=renamed, drop=doomed))
     if not is_none(given.get("eval_metrics")):
         yield from _metrics(module, given["eval_metrics"])
 
 
-def _metrics(module: Module, node: ast.expr) -> Iterator[Edit]:
+def _metrics(module: Module, node: ast.expr) -> Iterator[rewrite.Change]:
     """``(metric_fn, [losses, labels])`` becomes ``metric_fn(losses, labels)``."""
     if isinstance(node, ast.Name):
         for value in _assigned(module, node):
             if not is_none(value):
                 yield from _metrics(module, value)
         return
+    file = module.cst
     if isinstance(node, ast.Tuple) and len(node.elts) == 2:
         function, tensors = node.elts
         if isinstance(tensors, (ast.List, ast.Tuple)) and isinstance(function, ast.Lambda):
-            yield module.edit(node, _body(module, function, tensors.elts))
+            yield Replace(node, _body(module, function, tensors.elts))
             return
         if isinstance(tensors, (ast.List, ast.Tuple)) and isinstance(function, (ast.Name, ast.Attribute)):
-            given = ", ".join(module.segment(element) for element in tensors.elts)
-            yield module.edit(node, f"{module.segment(function)}({given})")
+            given = [file.node(element) for element in tensors.elts]
+            yield Replace(node, expr("{f}({given})", f=file.expression(function), given=given))
             return
         if isinstance(tensors, ast.Name) and isinstance(function, (ast.Name, ast.Attribute)):
             if all(isinstance(value, (ast.List, ast.Tuple)) for value in _assigned(module, tensors)):
-                yield module.edit(node, f"{module.segment(function)}(*{tensors.id})")
+                yield Replace(node, expr("{f}(*{given})", f=file.expression(function), given=tensors.id))
                 return
         if isinstance(tensors, ast.Dict) and isinstance(function, (ast.Name, ast.Attribute)):
-            pairs = [
-                f"{key.value!s}={module.segment(value)}"
+            named = {
+                str(key.value): file.expression(value)
                 for key, value in zip(tensors.keys, tensors.values)
                 if isinstance(key, ast.Constant) and str(key.value).isidentifier()
-            ]
-            if len(pairs) == len(tensors.keys):
-                yield module.edit(node, f"{module.segment(function)}({', '.join(pairs)})")
+            }
+            if len(named) == len(tensors.keys):
+                yield Replace(node, with_arguments(expr("{f}()", f=file.expression(function)), add=named))
                 return
     raise Unsupported("eval_metrics is not seen to be a function and a list of its tensors", node)
 
 
-def _body(module: Module, function: ast.Lambda, values: list[ast.expr]) -> str:
+def _body(module: Module, function: ast.Lambda, values: list[ast.expr]) -> cst.BaseExpression:
     """What a function without a name gives for `values`. Raises Unsupported."""
     arguments, inner = function.args, (ast.Lambda, ast.comprehension, ast.NamedExpr)
     names = [argument.arg for argument in arguments.args]
     plain = not (arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.posonlyargs)
     if not plain or len(names) != len(values) or any(isinstance(n, (*inner, ast.Starred)) for n in walk(function.body)):
         raise Unsupported("the function of eval_metrics is not followed", function)
-    given = dict(zip(names, values))
-
-    def text(node: ast.AST) -> str | None:
-        value = given.get(node.id) if isinstance(node, ast.Name) else None
-        if value is None:
-            return None
-        written = module.segment(value)
-        return written if isinstance(value, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)) else f"({written})"
-
-    return Renderer(module).expression(function.body, text)
+    given = {name: module.cst.expression(value) for name, value in zip(names, values)}
+    reads = (node for node in walk(function.body) if isinstance(node, ast.Name) and node.id in given)
+    return module.cst.filled(function.body, {node: given[node.id] for node in reads})
 
 
 def _assigned(module: Module, node: ast.Name) -> list[ast.expr]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Sequence
 
+from migrator.rewrite import Replace, code, with_parameters
 from migrator.vocabulary.diagnostics import Edit
 
 from ..callbacks.functions import EPOCH, Functions
@@ -144,9 +144,9 @@ class ExportWriter:
         yield from self._gone(fed.statement)
         if fed.returned is not None:
             whole, features = fed.returned
-            yield module.edit(whole, module.segment(features))
+            yield from module.cst.apply([Replace(whole, module.cst.expression(features))])
         for call, name in fed.fed if fed.features is None else ():
-            yield module.edit(call, self._spec_of(call, name))
+            yield from module.cst.apply([Replace(call, code(self._spec_of(call, name)))])
         if fed.computed is not None:
             yield from self._parameters(fed.computed)
 
@@ -179,9 +179,8 @@ class ExportWriter:
 
     def _parameters(self, computed: Computed) -> Iterator[Edit]:
         """Parameters of a function, in place of its placeholders."""
-        module, start = self.module, self.module.span(computed.function)[0]
-        head = re.compile(rb"def\s+\w+\s*\(\s*").match(module.source, start)
-        assert head is not None
-        yield module.insert(head.end(), ", ".join(each.name for each in computed.parameters))
+        file, names = self.module.cst, [each.name for each in computed.parameters]
+        head = with_parameters(file.statement(computed.function), instead=names)
+        yield from file.apply([Replace(computed.function, head)])
         for each in computed.parameters:
             yield from self._gone(each.statement)

@@ -115,9 +115,3 @@ def _name(module: Module, call: ast.Call) -> ast.expr | None:
         return None
     opened = [n for n in walk(function) if isinstance(n, ast.Call) and _opens(module, n) and n.args]
     return name if [literal_pattern(n.args[0]) for n in opened].count(pattern) == 1 else None
-
-
-def _parameters_end(module: Module, function: ast.FunctionDef) -> int:
-    last = [*function.args.posonlyargs, *function.args.args][-1]
-    default = function.args.defaults[-1] if function.args.defaults else last
-    return module.span(default)[1]

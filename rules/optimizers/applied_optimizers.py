@@ -10,6 +10,7 @@ from migrator.analyse.training.optimizerclass import OptimizerClass
 from migrator.analyse.training.stateops import RunOrder, state_op
 from migrator.emit.render import Renderer
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Remove
 
 from ..estimator_calls.driver import Driver
 from .optimizer_constructors import TAKEN, rewrite_constructor
@@ -424,11 +425,7 @@ class AppliedRewrite:
                 self.driver.edits.append(self.module.edit(self.module.span(method), "\n".join(lines)[len(indent) :]))
             elif method.name in _PROTOCOL:
                 self.driver.handled.update(n for n in walk(method) if isinstance(n, ast.expr))
-                first, last = self.module.line_span(method)
-                blank = self.module.source.rfind(b"\n", 0, first - 1)
-                if not self.module.source[blank + 1 : first].strip():
-                    first = blank + 1
-                self.driver.edits.append(self.module.edit((first, last), ""))
+                self.driver.change(Remove(method, apart=True))
 
 
 def _only_raises(method: ast.FunctionDef) -> bool:

@@ -7,19 +7,21 @@ become statements of the train op. Classes with a formula of their own stay clas
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from migrator import rewrite
 from migrator.normalise.draft.draft import Change, Drafts
-from migrator.resolve.calls import argument_span, delete_arguments
+from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import does_nothing, is_super, walk
-from migrator.rewrite import Remove, Replace, expr, statements
-from migrator.vocabulary.diagnostics import Edit
+from migrator.rewrite import Insert, Remove, Replace, expr, statements, with_arguments, with_parameters
 
 from .optimizer_classes import BASES
 from .optimizers import OPTIMIZERS
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 _HELD = "optimizer"
 _STEPS = ("compute_gradients", "apply_gradients", "minimize")
@@ -69,36 +71,32 @@ def _changes(drafts: Drafts, module: Module, node: ast.ClassDef) -> list[Change]
     if held is None or len(calls) != 1 or len(starts) != 1 or (name in BASES and len(above) > 1):
         return []
     replaced: list[rewrite.Change] = [Replace(base, expr("object"))]
+    told: dict[ast.Call, cst.Call] = {}
+    for method in methods.values():
+        own = _without_others(module, method)
+        if own is None:
+            return []
+        head, calls_now = own
+        replaced += head
+        told.update(calls_now)
     if name in BASES:
         replaced.append(Remove(starts[0]))
     else:
-        new = module.cst.call(calls[0]).with_changes(func=module.cst.expression(base))
+        new = told.pop(calls[0], module.cst.call(calls[0])).with_changes(func=module.cst.expression(base))
         replaced.append(
             Replace(starts[0], statements("{holder} = {new}", holder=f"{made.args.args[0].arg}.{held}", new=new))
         )
     for call, method in above:
         if call is not calls[0] and isinstance(call.func, ast.Attribute):
             replaced.append(Replace(call.func.value, expr(f"{method.args.args[0].arg}.{held}")))
-    edits: list[Edit] = []
-    for method in methods.values():
-        own = _without_others(module, method)
-        if own is None:
-            return []
-        edits += own
-    here = drafts.origin(module, node.lineno)
-    changes = Change.of(module, *replaced)
-    if not changes:
-        return []
-    changes += map(Change, edits)
-    indent = " " * made.col_offset
-    lines = []
-    for step, (parameters, body) in _DEFAULTS.items():
-        if step not in methods:
-            lines += ["", f"{indent}def {step}(self, {parameters}):", f"{indent * 2}return {body.format(held=held)}"]
-    if lines:
-        end = module.line_span(node.body[-1])[1]
-        changes.append(Change(module.insert(end, "\n".join([*lines[1:], ""]) + "\n"), (here,) * (len(lines) + 1)))
-    return changes
+    replaced += [Replace(call, new) for call, new in told.items() if call not in calls]
+    defaults = [
+        f"def {step}(self, {parameters}):\n    return {body.format(held=held)}"
+        for step, (parameters, body) in _DEFAULTS.items()
+        if step not in methods
+    ]
+    replaced.append(Insert(rewrite.lines("\n\n".join(defaults)), after=node.body[-1], apart=True))
+    return Change.of(module, *replaced)
 
 
 def _follows(module: Module, node: ast.ClassDef, methods: dict[str, ast.FunctionDef]) -> bool:
@@ -151,35 +149,37 @@ def _above(node: ast.ClassDef) -> Iterator[tuple[ast.Call, ast.FunctionDef]]:
                 yield part, method
 
 
-def _without_others(module: Module, method: ast.FunctionDef) -> list[Edit] | None:
+def _without_others(
+    module: Module, method: ast.FunctionDef
+) -> tuple[list[rewrite.Change], dict[ast.Call, cst.Call]] | None:
     """Names what ``*args`` and ``**kwargs`` hold of the arguments of a step, and takes them out of methods that only hand
-    them on; None where a method does more with them."""
+    them on: the changes of the head, and the calls as they are then. None where a method does more with them."""
     others = [a for a in (method.args.vararg, method.args.kwarg) if a is not None]
     names = {a.arg for a in others}
     if not names:
-        return []
+        return [], {}
     lacking = [name for name in _PARAMETERS.get(method.name, ()) if name not in {a.arg for a in method.args.args}]
-    edits: list[Edit] = []
+    calls: dict[ast.Call, cst.Call] = {}
     handed = 0
     for call in walk(method):
         if isinstance(call, ast.Call):
-            starred: list[ast.expr | ast.keyword] = [
-                a for a in call.args if isinstance(a, ast.Starred) and _named(a.value, names)
-            ]
-            starred += [k for k in call.keywords if k.arg is None and _named(k.value, names)]
+            starred = [at for at, a in enumerate(arguments(call)) if _hands_on(a, names)]
             handed += len(starred)
-            if starred and lacking:
-                text = ", ".join(f"{name}={name}" for name in lacking)
-                edits.append(module.edit(argument_span(module, call, starred.pop(0)), text))
-            edits += delete_arguments(module, call, starred)
+            if starred:
+                told = {starred.pop(0): dict(zip(lacking, lacking))} if lacking else {}
+                calls[call] = with_arguments(module.cst.call(call), spread=told, drop=starred)
     if handed < sum(_named(node, names) for node in walk(method)):
         return None
-    kept = copy.copy(method.args)
-    kept.vararg = kept.kwarg = None
-    head = [ast.unparse(kept), *(name if name in ("loss", "grads_and_vars") else f"{name}=None" for name in lacking)]
-    start = module.source.index(b"(", module.span(method)[0]) + 1
-    nodes = [module.span(n)[1] for n in ast.walk(method.args) if hasattr(n, "lineno")]
-    return [*edits, module.edit((start, module.source.index(b")", max(nodes))), ", ".join(head))]
+    added = [name if name in ("loss", "grads_and_vars") else f"{name}=None" for name in lacking]
+    head = with_parameters(module.cst.statement(method), drop=[*names], add=added)
+    return [Replace(method, head)], calls
+
+
+def _hands_on(argument: ast.expr | ast.keyword, names: set[str]) -> bool:
+    """Whether an argument is ``*args`` or ``**kwargs`` of these names."""
+    if isinstance(argument, ast.keyword):
+        return argument.arg is None and _named(argument.value, names)
+    return isinstance(argument, ast.Starred) and _named(argument.value, names)
 
 
 def _named(node: ast.AST, names: set[str]) -> bool:

@@ -11,10 +11,12 @@ from migrator.analyse.function.translate import bind, is_none
 from migrator.analyse.training.optimizerclass import OptimizerClass
 from migrator.emit.render import Renderer
 from migrator.resolve.syntax import walk
-from migrator.rewrite import Replace, code, expr
+from migrator.rewrite import Insert, Replace, code, expr, lines, with_parameters
 
 from ..estimator_calls.driver import Driver
 
+_WIDTH = 96
+"""Of a line, without the indentation of a class."""
 # What a Keras optimizer means by these attributes.
 TAKEN = frozenset(
     """apply apply_gradients build built clipnorm clipvalue ema_momentum finish_step from_config get_config
@@ -65,9 +67,8 @@ class _Rewrite:
         shown = code(repr(self.found.node.name)) if name is None else self.module.cst.expression(name)
         function, rate = self.module.cst.expression(first.func), code(self.found.rate)
         made = expr("{function}({rate}, {name}, **kwargs)", function=function, rate=rate, name=shown)
-        last = max(self.module.span(n)[1] for n in (*constructor.args.args, *constructor.args.defaults))
-        self.driver.edits.append(self.module.insert(last, ", **kwargs"))
-        self.driver.change(Replace(first, made))
+        head = with_parameters(self.module.cst.statement(constructor), add=["**kwargs"])
+        self.driver.change(Replace(constructor, head), Replace(first, made))
         if "kwargs" in self.found.parameters:
             raise Unsupported("`kwargs` is a name that the generated constructor needs", constructor)
         for statement in (*body[:begin], *body[begin + 1 :]):
@@ -75,9 +76,7 @@ class _Rewrite:
         if not self.result.rate:
             raise Unsupported("where an optimizer class keeps its learning rate is not seen", constructor)
         if added:
-            indent = self.renderer.indent_of(body[-1])
-            end = self.module.line_span(body[-1])[1]
-            self.driver.edits.append(self.module.insert(end, "".join(f"{indent}{line}\n" for line in added)))
+            self.driver.change(Insert(lines("\n".join(added)), into=constructor))
         self._configuration(constructor)
         return self.result
 
@@ -111,29 +110,22 @@ class _Rewrite:
 
     def _configuration(self, constructor: ast.FunctionDef) -> None:
         """What `get_config` has to know beside the arguments of the base."""
-        indent = self.renderer.indent_of(constructor)
-        unit = self.renderer.indent_of(constructor.body[0])[len(indent) :]
         names = [f'"{name}"' for name, attribute in self.result.kept.items() if name == attribute]
         if names:
-            line = f"{indent}hyperparameters = ({', '.join(names)}{',' if len(names) == 1 else ''})"
-            if len(line) > 100:
-                line = "\n".join(
-                    [f"{indent}hyperparameters = (", *(f"{indent}{unit}{n}," for n in names), f"{indent})"]
-                )
-            start = self.module.line_span(constructor)[0]
-            self.driver.edits.append(self.module.insert(start, f"{line}\n\n"))
+            line = f"hyperparameters = ({', '.join(names)}{',' if len(names) == 1 else ''})"
+            if len(line) > _WIDTH:
+                line = "\n".join(["hyperparameters = (", *(f"    {name}," for name in names), ")"])
+            self.driver.change(Insert(lines(line), before=constructor, apart=True))
         others = [
             f'"{n}": self.{a}' for n, a in self.result.kept.items() if n != a and n not in ("name", "use_locking")
         ]
         if others:
-            head, body = f"{indent}def get_config(self):", f"{indent}{unit}return {{**super().get_config(), "
-            line = f"{body}{', '.join(others)}}}"
-            if len(line) > 100:
-                inner = f"{indent}{unit}{unit}"
-                entries = "".join(f"{inner}{entry},\n" for entry in ("**super().get_config()", *others))
-                line = f"{indent}{unit}return {{\n{entries}{indent}{unit}}}"
-            end = self.module.line_span(self.found.node.body[-1])[1]
-            self.driver.edits.append(self.module.insert(end, f"\n{head}\n{line}\n"))
+            entries = ["**super().get_config()", *others]
+            line = f"    return {{{', '.join(entries)}}}"
+            if len(line) > _WIDTH:
+                line = "\n".join(["    return {", *(f"        {entry}," for entry in entries), "    }"])
+            made = Insert(lines(f"def get_config(self):\n{line}"), after=self.found.node.body[-1], apart=True)
+            self.driver.change(made)
 
 
 def _parameter(node: ast.expr) -> str:

@@ -11,6 +11,7 @@ from migrator.emit.render import Renderer
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Replace, code
 
 from ..estimator_calls.driver import Driver
 from .rnn import EXPRESSIONS
@@ -24,7 +25,7 @@ def rewrite_maker(found: Maker, project: Project, bodies: list[Definition], driv
     for node in walk(definition.node):
         if isinstance(node, ast.Call) and module.resolve(node.func) in EXPRESSIONS and node not in writing.written:
             text = renderer.expression(node, writing.transform)
-            driver.edits.append(module.edit(node, text))
+            driver.change(Replace(node, code(text)))
             driver.handled.update(child for child in walk(node) if isinstance(child, ast.expr))
 
 

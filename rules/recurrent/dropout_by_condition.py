@@ -18,6 +18,7 @@ which says in one place what only matters in training.
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind
@@ -25,8 +26,12 @@ from migrator.analyse.statements.names import wrapped_again
 from migrator.normalise.draft.draft import Change
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Replace, Statement, expr, statements
 
 from .rnn import keep_probabilities
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 _DROPOUT = "tensorflow.nn.dropout"
 _TRAIN = frozenset({"tensorflow.estimator.ModeKeys.TRAIN", "tensorflow.contrib.learn.ModeKeys.TRAIN"})
@@ -63,15 +68,20 @@ def _of_values(module: Module, call: ast.Call) -> list[Change]:
         return []
     layers = ".contrib.layers.dropout" if how == "keep_prob" else ".layers.dropout"
     phase = "is_training" if how == "keep_prob" else "training"
-    text = (
-        f"{inputs.id} = {function.removesuffix('.nn.dropout')}{layers}"
-        f"({inputs.id}, {how}={module.segment(share)}, {phase}={module.segment(condition.test)})"
+    (made,) = statements(
+        f"{{x}} = {{f}}({{x}}, {how}={{share}}, {phase}={{test}})",
+        x=inputs.id,
+        f=function.removesuffix(".nn.dropout") + layers,
+        share=module.cst.expression(share),
+        test=module.cst.expression(condition.test),
     )
-    start, end = module.span(condition.test)[1], module.span(statement)[0]
-    between = module.source[start:end].decode("utf-8", "surrogatepass").splitlines()
-    column = module.span(condition)[0] - module.line_span(condition)[0]
-    comments = [line.strip() for line in between[1:] if line.strip()]
-    return [Change(module.edit(condition, f"\n{' ' * column}".join([*comments, text])))]
+    return _instead(module, condition, made, module.cst.statement(statement))
+
+
+def _instead(module: Module, condition: ast.If, new: Statement, inner: Statement) -> list[Change]:
+    """A statement in the place of a condition and the one in it, with the comments of both."""
+    lines = [*module.cst.statement(condition).leading_lines, *inner.leading_lines]
+    return Change.of(module, Replace(condition, new.with_changes(leading_lines=lines)))
 
 
 def _in_training(module: Module, test: ast.expr) -> bool:
@@ -126,14 +136,11 @@ def _of_cells(module: Module, call: ast.Call) -> list[Change]:
     functions = [node for node in module.ancestors(condition) if isinstance(node, ast.FunctionDef)]
     if len(functions) < 2 or not _is_from_outside(module, condition.test, functions[0]):
         return []
-    test, start = module.segment(condition.test), module.span(statement)[0]
-    text = module.source[start : module.span(statement)[1]]
-    for keep in sorted(keeps, key=lambda node: module.span(node)[0], reverse=True):
-        first, last = (at - start for at in module.span(keep))
-        value = module.segment(keep)
-        value = f"({value})" if isinstance(keep, (ast.IfExp, ast.Lambda)) else value
-        text = text[:first] + f"{value} if {test} else 1.0".encode() + text[last:]
-    return [Change(module.edit(condition, text.decode()))]
+    file, test = module.cst, module.cst.expression(condition.test)
+    now: dict[ast.AST, cst.BaseExpression] = {
+        keep: expr("{keep} if {test} else 1.0", keep=file.expression(keep), test=test) for keep in keeps
+    }
+    return _instead(module, condition, file.statement(statement, now), file.statement(statement))
 
 
 def _is_from_outside(module: Module, test: ast.expr, function: ast.FunctionDef) -> bool:

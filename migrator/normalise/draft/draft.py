@@ -158,6 +158,12 @@ class Drafts:
                     made += Change.of(module, change)
         self.apply(made)
 
+    def settle_all(self, paths: Iterable[str], find: Callable[[Module], Iterable[rewrite.Change]]) -> None:
+        """Makes all changes that are found in some modules. Raises Unprintable."""
+        modules = [self.project.modules[path] for path in paths]
+        found = [one for module in modules for one in module.cst.written(find(module))]
+        self.apply(Change(written.edit, written.origins, moved=True) for written in found)
+
     def _first_lines(self, change: Change) -> tuple[Origin | None, ...]:
         """The origins of the lines of a change."""
         if not change.moved:
