@@ -109,11 +109,6 @@ def keyword_insertions(module: Module, call: ast.Call, value: ast.expr, name: st
     return [module.insert(start, f"{name}=")]
 
 
-def delete_argument(module: Module, call: ast.Call, argument: Argument) -> Edit:
-    """Remove one argument with its comma and the comment behind it; the lines of the others stay as they are."""
-    return delete_arguments(module, call, [argument])[0]
-
-
 def delete_arguments(module: Module, call: ast.Call, doomed: Sequence[Argument]) -> list[Edit]:
     """Remove several arguments; neighbours go in one edit."""
     every = arguments(call)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import Resolve, Value, bind, is_none
-from migrator.resolve.calls import add_keyword, arguments, delete_arguments, name_argument, parentheses
+from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
+from migrator.rewrite import Change, Replace, code, with_arguments
 from migrator.vocabulary.diagnostics import Edit
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 # Names of tf.losses.Reduction and tf.keras.losses.Reduction, and their values as text.
 _REDUCTIONS = {
@@ -59,10 +64,10 @@ _SIGNATURES = {
 _GONE = ("name", "inverse_link_fn")
 """Arguments that go where they are None; others ask for another helper."""
 _NAMED = "named_head"
-# What heads of TensorFlow 2 do besides those of `tf.contrib`.
+# What heads of TensorFlow 2 are told besides those of `tf.contrib`.
 _OF_TENSORFLOW_2 = {
-    "BinaryClassHead": ("interpolate_auc=True",),
-    "MultiLabelHead": ("interpolate_auc=True", "predict_classes=True"),
+    "BinaryClassHead": ("interpolate_auc",),
+    "MultiLabelHead": ("interpolate_auc", "predict_classes"),
 }
 
 
@@ -70,30 +75,28 @@ def head_edits(module: Module, call: ast.Call, name: str, need: Callable[[str, a
     """Edits of a call that makes the head called `name`, with each default written out. Raises Unsupported."""
     helper, given = _bound(call, name)
     head, named = need(helper, call), not is_none(given.get("name"))
-    edits = [module.edit(call.func, need(_NAMED, call) if named else head)]
-    if named:
-        edits.append(module.insert(parentheses(module, call)[0] + 1, f"{head}, "))
+    first = {0: [code(head)]} if named else {}
     names = {id(value): parameter for parameter, value in given.items()}
-    doomed: list[ast.expr | ast.keyword] = []
-    for argument in arguments(call):
+    doomed: list[int] = []
+    called: dict[int, str] = {}
+    for at, argument in enumerate(arguments(call)):
         parameter = names[id(argument.value if isinstance(argument, ast.keyword) else argument)]
         if parameter in _GONE and is_none(given[parameter]):
-            doomed.append(argument)
+            doomed.append(at)
         elif isinstance(argument, ast.expr):
-            edits.append(name_argument(module, call, argument, parameter))
-    added = []
+            called[at] = parameter
+    added: dict[str, cst.BaseExpression] = {}
+    changes: list[Change] = [Replace(call.func, need(_NAMED, call) if named else head)]
     if "loss_reduction" in given:
-        edits.append(module.edit(given["loss_reduction"], loss_reduction(module.resolve, given["loss_reduction"])))
+        new = code(loss_reduction(module.resolve, given["loss_reduction"]))
+        changes.append(Replace(given["loss_reduction"], new))
     else:
-        added.append('loss_reduction="sum_over_batch_size"')
+        added["loss_reduction"] = code('"sum_over_batch_size"')
     if not name.startswith(CONTRIB):
-        added += _OF_TENSORFLOW_2.get(helper, ())
-    text = ", ".join(added)
-    if doomed and len(doomed) == len(given):
-        opening, closing = parentheses(module, call)
-        return [*edits, module.edit((opening + 1, closing), text)]
-    edits += delete_arguments(module, call, doomed)
-    return [*edits, add_keyword(module, call, text)] if text else edits
+        added.update((each, code("True")) for each in _OF_TENSORFLOW_2.get(helper, ()))
+    old = module.cst.call(call)
+    changes.append(Replace(call, with_arguments(old, named=called, drop=doomed, insert=first, add=added)))
+    return module.cst.apply(changes)
 
 
 def heads_of(call: ast.Call, name: str) -> list[ast.expr]:
@@ -112,7 +115,7 @@ def head_arguments(call: ast.Call, name: str, resolve: Resolve) -> tuple[str, li
     values["loss_reduction"] = '"sum_over_batch_size"' if reduction is None else loss_reduction(resolve, reduction)
     kept = [(key, value) for key, value in values.items() if key not in _GONE or not is_none(given[key])]
     more = () if name.startswith(CONTRIB) else _OF_TENSORFLOW_2.get(helper, ())
-    return helper, [*kept, *((key, value) for key, _, value in (text.partition("=") for text in more))]
+    return helper, [*kept, *((key, "True") for key in more)]
 
 
 def _bound(call: ast.Call, name: str) -> tuple[str, dict[str, ast.expr]]:

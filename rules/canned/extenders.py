@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
-from migrator.resolve.calls import arguments, delete_arguments, rename_keyword
+from migrator.resolve.calls import arguments, delete_arguments
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Rename
 
 from ..estimator_calls.driver import Driver
 from ..estimator_calls.estimator_values import EXTENDERS, Construction
@@ -47,7 +48,7 @@ def _extend(project: Project, module: Module, call: ast.Call, name: str, driver:
     own.replace(call.func, own.need(name, call.func))
     for argument in arguments(call):
         if isinstance(argument, ast.keyword) and argument.arg == "estimator":
-            own.edits.append(rename_keyword(module, argument, "model"))
+            own.change(Rename(argument, "model"))
         elif given.get("sparse_default_values") in (argument, getattr(argument, "value", argument)):
             own.edits += delete_arguments(module, call, [argument])
     if name == "add_metrics":

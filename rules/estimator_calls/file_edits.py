@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from migrator.analyse.function.errors import Unsupported
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
-from migrator.rewrite import Change
+from migrator.rewrite import Change, Replace, code
 from migrator.vocabulary.diagnostics import Edit
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class FileEdits(abc.ABC):
     def replace(self, node: ast.expr, text: str) -> None:
         """Write `text` instead of a reference."""
         self.handled.add(node)
-        self.edits.append(self.module.edit(node, text))
+        self.change(Replace(node, code(text) if "(" in text else text))
 
     def spell(self, references: Iterable[tuple[ast.expr, str]]) -> None:
         """Write references by the names that they have in ``tf.compat.v1``."""
