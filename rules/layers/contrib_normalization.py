@@ -90,28 +90,25 @@ def batch_norm(call: ast.Call, name: str, resolve: Resolve) -> Layer:
 
 
 def layer_norm(call: ast.Call, name: str, resolve: Resolve) -> Layer:
-    """Over all axes but the first, unless told otherwise."""
+    """Over all axes but the first, unless told otherwise; over the last one it is that of Keras."""
     given = bind(call, _LAYER_NORM, "layer_norm")
     _only(given, "inputs center scale activation_fn trainable begin_norm_axis begin_params_axis scope", "layer_norm")
     begin = given.get("begin_params_axis")
     if begin is not None and ast.unparse(begin) != "-1":
         raise Unsupported("layer_norm with parameters of more than the last axis is not migrated yet", begin)
-    names = {
-        "begin_norm_axis": "begin_norm_axis",
-        "center": "center",
-        "scale": "scale",
-        "activation_fn": "activation",
-        "trainable": "trainable",
-        "scope": "name",
-    }
+    axis = given.get("begin_norm_axis")
+    plain = axis is not None and ast.unparse(axis) == "-1" and is_none(given.get("activation_fn"))
+    kept = {"center": "center", "scale": "scale", "trainable": "trainable", "scope": "name"}
+    more = {} if plain else {"begin_norm_axis": "begin_norm_axis", "activation_fn": "activation"}
+    epsilon: list[tuple[str | None, Value]] = [("epsilon", "1e-12")] if plain else []
     return Layer(
-        "ContribLayerNorm",
-        tuple(_taken(given, names)),
+        "tf.keras.layers.LayerNormalization" if plain else "ContribLayerNorm",
+        (*epsilon, *_taken(given, {**more, **kept})),
         ((None, given["inputs"]),),
         "LayerNorm",
         given.get("scope"),
         _variables(given, default_scale=True)[:2],
-        vendored=True,
+        vendored=not plain,
     )
 
 

@@ -29,7 +29,17 @@ return tf.estimator.EstimatorSpec(mode, predictions=predictions, loss=loss, trai
         ("layer_norm(x)", "ContribLayerNorm()", "(x)"),
         (
             "layer_norm(inputs=x, begin_norm_axis=-1, begin_params_axis=-1)",
-            "ContribLayerNorm(begin_norm_axis=-1)",
+            "tf.keras.layers.LayerNormalization(epsilon=1e-12)",
+            "(x)",
+        ),
+        (
+            "layer_norm(x, False, begin_norm_axis=-1, activation_fn=None)",
+            "tf.keras.layers.LayerNormalization(epsilon=1e-12, center=False)",
+            "(x)",
+        ),
+        (
+            "layer_norm(x, begin_norm_axis=-1, activation_fn=tf.nn.relu)",
+            "ContribLayerNorm(begin_norm_axis=-1, activation=tf.nn.relu)",
             "(x)",
         ),
         ("max_pool2d(x, 3)", "tf.keras.layers.MaxPooling2D(3, strides=2)", "(x)"),

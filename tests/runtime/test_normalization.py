@@ -76,6 +76,14 @@ def test_layer_norm(rank: int, begin: int) -> None:
     }
 
 
+@pytest.mark.parametrize("rank", [2, 3, 4])
+def test_layer_norm_of_the_last_axis_is_that_of_keras(rank: int) -> None:
+    inputs = 10 * random.randn(*SHAPES[rank]).astype("float32")
+    (expected,), _ = run_v1(lambda: slim.layers.layer_norm(tf.constant(inputs), begin_norm_axis=-1))
+    layer = tf.keras.layers.LayerNormalization(epsilon=1e-12)
+    np.testing.assert_allclose(layer(tf.constant(inputs)), expected, rtol=1e-5, atol=1e-6)
+
+
 def test_layer_norm_without_parameters() -> None:
     layer = ContribLayerNorm(center=False, scale=False, activation=tf.nn.relu)
     assert not layer(tf.constant(random.randn(3, 4).astype("float32"))).numpy().min() < 0

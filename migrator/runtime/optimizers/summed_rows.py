@@ -16,21 +16,15 @@ def summed_rows(gradient: Any) -> Any:
     return tf.IndexedSlices(rows, ids, gradient.dense_shape)
 
 
-class SummedRows(tf.keras.optimizers.Optimizer):
-    """Adds up the gradients of an id that a batch has several times, as TensorFlow 1 and Keras 2 do.
+class Adam(tf.keras.optimizers.Adam):
+    """Adds up the gradients of an id that a batch has several times: Keras 3 would square each, Keras 2 has added them up."""
 
-    Keras 3 takes them one by one, so that it squares each of them instead of their sum.
-    """
-
-    def update_step(self, gradient: Any, variable: tf.Variable, *learning_rate: Any) -> None:
-        if learning_rate:  # given by Keras 3; Keras 2 has added them up
-            gradient = summed_rows(gradient)
-        super().update_step(gradient, variable, *learning_rate)
+    def update_step(self, gradient: Any, variable: tf.Variable, *rate: Any) -> None:
+        super().update_step(summed_rows(gradient) if rate else gradient, variable, *rate)  # Keras 3 gives the rate
 
 
-class Adam(SummedRows, tf.keras.optimizers.Adam):
-    """``tf.keras.optimizers.Adam`` for tables that are looked up."""
+class Adagrad(tf.keras.optimizers.Adagrad):
+    """Adds up the gradients of an id that a batch has several times: Keras 3 would square each, Keras 2 has added them up."""
 
-
-class Adagrad(SummedRows, tf.keras.optimizers.Adagrad):
-    """``tf.keras.optimizers.Adagrad`` for tables that are looked up."""
+    def update_step(self, gradient: Any, variable: tf.Variable, *rate: Any) -> None:
+        super().update_step(summed_rows(gradient) if rate else gradient, variable, *rate)  # Keras 3 gives the rate
