@@ -34,6 +34,7 @@ from migrator.parity.judge.report import (
     ValueRow,
 )
 from migrator.parity.judge.summaries import compare_summaries
+from migrator.parity.judge.trivial import trivial
 from migrator.parity.judge.unmoved import unmoved
 from migrator.parity.judge.vacuous import vacuous
 from migrator.parity.probe.recorded.store import Reader
@@ -112,7 +113,7 @@ def compare(
     else:
         report.verdict = DIFFERENT if report.differences else EQUAL
     if report.verdict == EQUAL:
-        report.notes += vacuous(old, tolerance)
+        report.notes += vacuous(old, tolerance) + trivial(old)
 
 
 def _loss_row(stream: int, step: int, old: float, new: float, tolerance: Tolerance, drift: Drift) -> LossRow:
