@@ -61,9 +61,8 @@ def install(replay: Replay) -> None:
         if "fit" in busy:
             return fit(self, *args, **named)
         given = _arguments(fit, self, args, named)
-        stream = replay.stream_to_train(self)
-        replay.calls["train"] += 1
-        call = replay.calls["train"]
+        call = replay.calls["train"] = replay.calls["train"] + 1
+        stream = replay.stream_to_train(self, call)
         seed = {"seed": store.seed_of(self.run_config)} if hasattr(self, "run_config") else {}
         replay.writer.event("begin", kind="train", call=call, stream=stream.index, **seed)
         encoded = stream.steps[0]["batch"]

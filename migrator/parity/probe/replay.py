@@ -94,11 +94,18 @@ class Replay:
 
     # Models and streams
 
-    def stream_to_train(self, model: Any) -> Stream:
-        """The stream that `model` goes on with. Raises LookupError if the old program trained nothing more."""
+    def stream_to_train(self, model: Any, call: int = 0) -> Stream:
+        """The stream that `model` goes on with. Raises LookupError if the old program trained nothing more.
+
+        A model that is new goes on with what the old program trained in the same `call`, the number of a training, if
+        there is more of it: several models may be trained in turn, and built anew each time.
+        """
         for stream in self.streams:
             if stream.model is model:
                 return stream
+        same = self.call_stream.get(("train", call))
+        if same is not None and self.streams[same].taken < len(self.streams[same].steps):
+            return self.streams[same]
         trained = [stream for stream in self.streams if stream.steps]
         for stream in trained:
             if stream.model is None:

@@ -130,7 +130,7 @@ def _read_input(replay: Replay, function: Callable[..., Any]) -> Callable[..., A
         call = replay.calls[kind] + 1
         features, labels, _ = batches.split_spec(own.element_spec)
         if kind == "train":
-            stream = replay.stream_to_train(model)
+            stream = replay.stream_to_train(model, call)
             labels = replay.label_spec(stream.steps[0]["batch"], labels)
             generate = replay.training_batches(stream, features, labels, sentinel=True)
         else:
