@@ -11,9 +11,11 @@ from test_compare import Side
 from migrator.parity.judge.case import Case, Program
 from migrator.parity.judge.compare import compare
 from migrator.parity.judge.drift import ALLOWED, Again, Drift, drift_of, unlike
-from migrator.parity.judge.report import CaseReport, LossRow
+from migrator.parity.judge.recordings import Recorded, Recordings
+from migrator.parity.judge.report import CaseReport, LossRow, SideReport
 from migrator.parity.probe.recorded.nudge import nudged
-from migrator.parity.probe.recorded.store import Reader
+from migrator.parity.probe.recorded.store import Reader, Writer
+from migrator.parity.run import runner
 from migrator.parity.run.progress import Progress
 from migrator.parity.run.runner import run_case
 
@@ -112,6 +114,34 @@ def test_the_last_bit_is_changed_and_no_more() -> None:
     assert not np.array_equal(changed, nudged(values, np.random.RandomState(2)))
     assert changed.dtype == np.float32 and changed[2] == 0
     assert (changed[[0, 1, 3]] != values[[0, 1, 3]]).all() and np.allclose(changed, values, 1.2e-7, 0)
+
+
+def test_what_rounding_does_is_recorded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A comparison with a kept recording of the old program is calibrated, too, and the old program runs once for it."""
+    (tmp_path / "program").mkdir()
+    (tmp_path / "program" / "train.py").write_text("pass\n")
+    case = Case("a", Program(tmp_path / "program" / "train.py"))
+    old = recording(tmp_path, "old", OLD)
+    recording(tmp_path / "root" / "new", "recording", [1.0, 0.5, 0.252, 0.203])
+    mapping = Writer(str(tmp_path / "mapping"))
+    mapping.event("mapping", stream=0, pairs=[["w", "model/w", "name", [2]]])
+    events = tmp_path / "root" / "new" / "recording" / "events.jsonl"
+    events.write_text((tmp_path / "mapping" / "events.jsonl").read_text() + events.read_text())
+    runs: list[int] = []
+
+    def run_side(*_: object, nudge: int) -> Recorded:
+        runs.append(nudge)
+        return Recorded(Path(recording(tmp_path, "again", [1.0, 0.5, 0.251, 0.201]).folder), SideReport())
+
+    monkeypatch.setattr(runner, "run_side", run_side)
+    recordings, recorded = Recordings(tmp_path / "kept"), Recorded(Path(old.folder), SideReport())
+    for _ in range(2):
+        report = CaseReport("a")
+        compare(report, old, Reader(str(tmp_path / "root" / "new" / "recording")))
+        assert report.verdict == "different"
+        judged = runner.calibrated(case, recorded, report, tmp_path / "root", Progress(quiet=True), recordings)
+        assert judged.verdict == "equal" and judged.rounding == pytest.approx(3)
+    assert runs == [1]
 
 
 @pytest.mark.parity

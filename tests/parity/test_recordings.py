@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -84,3 +85,22 @@ def test_a_recording_of_something_else_is_not(kept: tuple[Case, Recordings], cha
     if change == "manifest":
         (recordings.folder / "a_b" / MANIFEST).write_text("{")
     assert recordings.find(other) is None
+
+
+def test_runs_with_other_last_bits_stand_beside_it(kept: tuple[Case, Recordings], tmp_path: Path) -> None:
+    case, recordings = kept
+    assert recordings.find(case, nudge=1) is None
+    recordings.keep(case, Recorded(tmp_path / "made", SideReport("train.py", {}, 2.5)), nudge=1)
+    found = [recordings.find(case, nudge=number) for number in (0, 1, 2)]
+    assert [None if each is None else each.side.seconds for each in found] == [1.5, 2.5, None]
+    case.old.path.write_text("print()\n")
+    assert recordings.find(case, nudge=1) is None
+
+
+def test_without_replay_there_is_one_for_each_seed(kept: tuple[Case, Recordings], tmp_path: Path) -> None:
+    case, recordings = kept
+    for seed in (1, 2):
+        made = Recorded(tmp_path / "made", SideReport("train.py", {}, float(seed)))
+        recordings.keep(replace(case, mode="free", seed=seed), made)
+    found = [recordings.find(replace(case, mode="free", seed=seed)) for seed in (1, 2, 3)]
+    assert [None if each is None else each.side.seconds for each in found] == [1.0, 2.0, None]

@@ -28,17 +28,17 @@ class Recorded:
 
 
 class Recordings:
-    """A folder with one recording for each case."""
+    """A folder with one recording for each case, and those of runs with a `nudge` beside it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()  # programs run in folders of their own
 
-    def find(self, case: Case) -> Recorded | None:
+    def find(self, case: Case, nudge: int = 0) -> Recorded | None:
         """The recording of a case; None if there is none, or it is of another state of the program or its arguments.
 
         Raises CaseError if the program has too many files.
         """
-        folder = self._place(case)
+        folder = self._place(case, nudge)
         try:
             manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
             side = SideReport(str(case.old), {}, float(manifest["seconds"]))
@@ -46,9 +46,9 @@ class Recordings:
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def keep(self, case: Case, recorded: Recorded) -> None:
+    def keep(self, case: Case, recorded: Recorded, nudge: int = 0) -> None:
         """Copy a recording into the folder, in place of an older one of the case."""
-        place = self._place(case)
+        place = self._place(case, nudge)
         self.folder.mkdir(parents=True, exist_ok=True)
         copy = Path(tempfile.mkdtemp(prefix=".recording-", dir=self.folder))
         try:
@@ -63,8 +63,9 @@ class Recordings:
     def _stamp(self, case: Case) -> str:
         return _stamp(case, self.folder)
 
-    def _place(self, case: Case) -> Path:
-        return self.folder / case.folder_name
+    def _place(self, case: Case, nudge: int) -> Path:
+        seed = f".seed{case.seed}" if case.mode == "free" else ""  # one recording for each
+        return self.folder / (case.folder_name + seed + (f".nudge{nudge}" if nudge else ""))
 
 
 def _stamp(case: Case, skip: Path) -> str:

@@ -12,7 +12,7 @@ from typing import Callable
 import numpy as np
 
 from migrator.parity.judge.case import Case, SideError
-from migrator.parity.judge.recordings import Recorded
+from migrator.parity.judge.recordings import Recorded, Recordings
 from migrator.parity.judge.report import DIFFERENT, EQUAL, CaseReport, Difference, SideReport, ValueRow
 from migrator.parity.judge.samples import compared
 from migrator.parity.probe.recorded.store import Reader
@@ -26,8 +26,11 @@ Run = Callable[..., Recorded]
 """Runs one side: what takes the keywords `side`, `program`, `root`, `case` and `recording`."""
 
 
-def compare_freely(case: Case, root: Path, run: Run, keep: bool) -> CaseReport:
-    """Train both sides with several seeds in folders below `root`. Raises SideError."""
+def compare_freely(case: Case, root: Path, run: Run, keep: bool, recordings: Recordings | None = None) -> CaseReport:
+    """Train both sides with several seeds in folders below `root`. Raises SideError.
+
+    With `recordings` the old side trains only where there is no recording of it with that seed.
+    """
     assert case.new is not None
     report = CaseReport(case.name, tolerance=case.tolerance, mode=case.mode, seed=case.seed)
     numbers: dict[str, dict[str, list[float]]] = {"old": {}, "new": {}}
@@ -35,8 +38,12 @@ def compare_freely(case: Case, root: Path, run: Run, keep: bool) -> CaseReport:
     for seed in range(case.seed + 1, case.seed + seeds + 1):
         recorded = None
         for side, program in (("old", case.old), ("new", case.new)):
-            folder = root / f"{side}-{seed}"
-            done = run(side=side, program=program, root=folder, case=replace(case, seed=seed), recording=recorded)
+            folder, seeded = root / f"{side}-{seed}", replace(case, seed=seed)
+            done = recordings.find(seeded) if recordings and side == "old" else None
+            if done is None:
+                done = run(side=side, program=program, root=folder, case=seeded, recording=recorded)
+                if recordings and side == "old":
+                    recordings.keep(seeded, done)
             recorded = done.folder if side == "old" else None
             total: SideReport = getattr(report, side)
             reader = Reader(str(done.folder))

@@ -123,20 +123,19 @@ def run_case(
             if case.cluster:
                 raise CaseError("--mode free trains on one machine: leave out --cluster")
             run = functools.partial(run_side, progress=progress)
-            report = compare_freely(case, root, run, keep is not None)
+            report = compare_freely(case, root, run, keep is not None, recordings)
         elif case.cluster:
             report = compare_on_cluster(case, root, progress)
         else:
             recorded = recordings.find(case) if recordings else None
-            again = recorded is None
+            kept_before = recorded is not None
             if recorded is None:
                 recorded = run_side("old", case.old, root / "old", progress, case, None)
                 if recordings:
                     recordings.keep(case, recorded)
             report = replay_and_compare(case, recorded, root / "new", progress)
-            if again:
-                report = calibrated(case, recorded, report, root, progress)
-            else:
+            report = calibrated(case, recorded, report, root, progress, recordings)
+            if kept_before:
                 report.notes.append(f"the old program was not run: its recording is in {recorded.folder}")
     except (CaseError, SideError, MigrationError) as error:
         report.problem = str(error)
@@ -186,7 +185,14 @@ SUDDEN = 3
 """Where so many losses are equal before one differs, it may be an input of a ReLU that was all but zero: a nudge may miss it."""
 
 
-def calibrated(case: Case, recorded: Recorded, report: CaseReport, root: Path, progress: Progress) -> CaseReport:
+def calibrated(
+    case: Case,
+    recorded: Recorded,
+    report: CaseReport,
+    root: Path,
+    progress: Progress,
+    recordings: Recordings | None = None,
+) -> CaseReport:
     """`report`, judged anew by how far rounding alone takes the old program from itself, where numbers differ."""
     sections = {difference.section for difference in report.differences}
     first = [row for row in report.losses if row.step == 1]
@@ -197,7 +203,11 @@ def calibrated(case: Case, recorded: Recorded, report: CaseReport, root: Path, p
     judged = report
     for number in range(1, NUDGES + 1):
         try:
-            again = run_side("old", case.old, root / "again", progress, case, None, nudge=number)
+            again = recordings.find(case, number) if recordings else None
+            if again is None:
+                again = run_side("old", case.old, root / "again", progress, case, None, nudge=number)
+                if recordings:
+                    recordings.keep(case, again, number)
         except (CaseError, SideError) as error:
             return _with_note(judged, f"not calibrated: {str(error).splitlines()[0]}")
         twin = Again(str(again.folder))
