@@ -1,11 +1,13 @@
 """Plants faults in migrated programs, one at a time, and counts those that `migrate parity` finds.
 
-    python benchmarks/faults.py [FIXTURE...] [--count 120] [--jobs 2] [--modes replay,live,free] [--markdown FILE]
+    python benchmarks/faults.py [FIXTURE...] [--count 120] [--jobs 2] [--modes replay,live,free] [--recordings DIR]
 
 The kinds of faults are those of `benchmarks/planted.py`; they are spread over the fixtures of one file. The program before is
-recorded once for each fixture, so that a fault costs one run of the program after. Where one is not found, the program runs once
-more, and stops at the place of the fault: if it never comes there, that counts as not run. Other faults that are not found are
-shown with their lines: some change nothing that a program of so few steps computes, such as a dropout whose rate is 0.
+recorded once for each fixture and mode, and with `--recordings` for all runs of this script, so that a fault costs one run of
+the program after. One that is not found while a note of the verdict says that equality says little there counts as told. Where
+one is not found, the program runs once more, and stops at the place of the fault: if it never comes there, that counts as not
+run. Other faults that are not found are shown with their lines: some change nothing that a program of so few steps computes,
+such as a dropout whose rate is 0.
 """
 
 from __future__ import annotations
@@ -38,10 +40,11 @@ LIMIT = 900.0
 MODES = ("replay", "live", "free")
 SEEDS = 20
 """Trainings of each side without replay."""
-FOUND, CRASHED, MISSED, NOT_RUN = "found", "crashed", "missed", "not run"
+FOUND, CRASHED, MISSED, NOT_RUN, TOLD = "found", "crashed", "missed", "not run", "told"
 """`CRASHED`: the program with the fault could not run, so that nothing was compared; that shows it, too. `NOT_RUN`: the
 program never comes to the place of the fault, with the arguments of its case."""
-COLUMNS = (FOUND, CRASHED, NOT_RUN, MISSED)
+COLUMNS = (FOUND, CRASHED, TOLD, NOT_RUN, MISSED)
+TELLING = ("says nothing", "says little", "not compared: summ")
 OUTCOMES = {EQUAL: MISSED, DIFFERENT: FOUND, COULD_NOT_RUN: CRASHED}
 
 
@@ -84,7 +87,7 @@ def chosen(fixtures: Sequence[Path], count: int, modes: Sequence[str] = MODES) -
     return sorted(found, key=lambda each: (str(each.fixture), each.fault.mode))
 
 
-def judge(fixture: Path, after: str | None, mode: str, recordings: Path, python: str) -> Verdict:
+def judge(fixture: Path, after: str | None, mode: str, recordings: Path, python: str, seeds: int = SEEDS) -> Verdict:
     """Compare a fixture's first case, with `after` in the place of its migrated program, or as it is."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary, fixture.name)
@@ -92,29 +95,29 @@ def judge(fixture: Path, after: str | None, mode: str, recordings: Path, python:
         if after is not None:
             folder.joinpath("after.py").write_text(after, "utf-8")
         defaults = Case("", Program(folder, python=python), mode=mode, new_python=python, timeout=LIMIT)
-        case = replace(load_cases(folder / "parity.toml", replace(defaults, seeds=SEEDS))[0], name="case")
+        case = replace(load_cases(folder / "parity.toml", replace(defaults, seeds=seeds))[0], name="case")
         started = time.perf_counter()
         kept = Recordings(recordings / f"{fixture.parent.name}-{fixture.name}-{mode}")
         report = run_case(case, Progress(quiet=True), recordings=kept)
         seconds = time.perf_counter() - started
     why = [report.diagnosis or summary(report)] if report.verdict != COULD_NOT_RUN else report.problem.splitlines()[:1]
-    why += [
-        note
-        for note in report.notes
-        if any(word in note for word in ("says nothing", "says little", "not compared: summ"))
-    ]
+    why += [note for note in report.notes if any(word in note for word in TELLING)]
     return Verdict(OUTCOMES[report.verdict], "; ".join(why), seconds)
 
 
-def judged(fixture: Path, planted: Sequence[Planted], recordings: Path, python: str) -> list[tuple[Planted, Verdict]]:
+def judged(
+    fixture: Path, planted: Sequence[Planted], recordings: Path, python: str, seeds: int = SEEDS
+) -> list[tuple[Planted, Verdict]]:
     """The faults of one fixture, one after the other. Raises SystemExit if it is not equal without them."""
     results = []
     for mode, group in itertools.groupby(planted, key=lambda each: each.fault.mode):
-        plain = judge(fixture, None, mode, recordings, python)
+        plain = judge(fixture, None, mode, recordings, python, seeds)
         if plain.outcome != MISSED:
             raise SystemExit(f"{fixture}: without a fault, --mode {mode}: {plain.why}")
         for each in group:
-            verdict = judge(fixture, each.fault.text, mode, recordings, python)
+            verdict = judge(fixture, each.fault.text, mode, recordings, python, seeds)
+            if verdict.outcome == MISSED and each.fault.told and each.fault.told in verdict.why:
+                verdict = replace(verdict, outcome=TOLD)
             if verdict.outcome == MISSED and mode != "free":
                 stopped = judge(fixture, each.fault.stopping, mode, recordings, python)
                 verdict = replace(verdict, outcome=NOT_RUN if stopped.outcome == MISSED else MISSED)
@@ -129,15 +132,15 @@ def judged(fixture: Path, planted: Sequence[Planted], recordings: Path, python: 
 
 def table(results: Sequence[tuple[Planted, Verdict]]) -> str:
     """What was found of each kind, what could not run, and all that was missed."""
-    lines = ["| fault | planted | found | crashed | not run | missed |", "| --- | ---: | ---: | ---: | ---: | ---: |"]
+    lines = [f"| fault | planted | {' | '.join(COLUMNS)} |", "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"]
     for kind in KINDS:
         outcomes = [verdict.outcome for each, verdict in results if each.fault.kind == kind.name]
         if outcomes:
             mode = f" (`--mode {kind.mode}`)" if kind.mode != "replay" else ""
             counts = " | ".join(str(outcomes.count(outcome)) for outcome in COLUMNS)
             lines.append(f"| {kind.name}{mode} | {len(outcomes)} | {counts} |")
-    found, crashed, not_run, missed = (sum(verdict.outcome == each for _, verdict in results) for each in COLUMNS)
-    lines += ["", f"{found} of {len(results)} found, {crashed} crashed, {not_run} not run, {missed} missed.", ""]
+    counts = ", ".join(f"{sum(verdict.outcome == each for _, verdict in results)} {each}" for each in COLUMNS)
+    lines += ["", f"{len(results)} planted: {counts}.", ""]
     lines += [
         f"- {verdict.outcome}: {each.place}: {each.fault.kind}: {verdict.why}"
         for each, verdict in results
@@ -154,6 +157,12 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2, help="comparisons at once [default: %(default)s]")
     parser.add_argument("--modes", default=",".join(MODES), help="of `migrate parity` [default: %(default)s]")
     parser.add_argument("--python", default=sys.executable, help="interpreter with TensorFlow 2.15")
+    parser.add_argument(
+        "--seeds", type=int, default=SEEDS, help="trainings of each side without replay [default: %(default)s]"
+    )
+    parser.add_argument(
+        "--recordings", type=Path, help="keep what the programs before did, for the next run of this script"
+    )
     parser.add_argument("--markdown", type=Path, help="write the table here")
     options = parser.parse_args()
     names = options.names or sorted(
@@ -165,7 +174,10 @@ def main() -> int:
     planted = chosen(fixtures, options.count, options.modes.split(","))
     with tempfile.TemporaryDirectory() as temporary, ProcessPoolExecutor(options.jobs) as pool:
         groups = [(key, list(group)) for key, group in itertools.groupby(planted, key=lambda each: each.fixture)]
-        tasks = [pool.submit(judged, key, group, Path(temporary), options.python) for key, group in groups]
+        tasks = [
+            pool.submit(judged, key, group, options.recordings or Path(temporary), options.python, options.seeds)
+            for key, group in groups
+        ]
         results = [result for task in tasks for result in task.result()]
     text = table(results)
     print(text)

@@ -7,17 +7,42 @@ for each program, at the first place that has it; `mode` is the mode of `migrate
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Union
+from fnmatch import fnmatch
 
-Source = Callable[[ast.AST], str]
-Planter = Callable[[ast.AST, Source], Union[tuple[ast.AST, str], None]]
-"""Says which node becomes which text, if this is a place for its fault."""
+from planters import (
+    Planter,
+    added,
+    always_training,
+    another_feature,
+    chained,
+    changed,
+    clipped,
+    concatenation_swapped,
+    divided,
+    dropped,
+    flipped,
+    key_renamed,
+    labels_moved,
+    left_out,
+    never_training,
+    one_more,
+    other_sign,
+    product,
+    renamed,
+    scaled,
+    unwrapped,
+)
 
 _OPTIMIZERS = (
     "SGD Adam Adagrad Adadelta Adamax RMSprop Ftrl LazyMomentum LazyFtrl LazyAdam LazyRMSprop Momentum".split()
 )
+_LOSSES = (
+    "SparseCategoricalCrossentropy BinaryCrossentropy CategoricalCrossentropy "
+    "sparse_categorical_crossentropy binary_crossentropy categorical_crossentropy"
+).split()
+_METRICS = "in each evaluation"
 _SCHEDULES = "ExponentialDecay PolynomialDecay InverseTimeDecay PiecewiseConstantDecay CosineDecay".split()
 
 
@@ -32,6 +57,8 @@ class Fault:
     """The whole program with the fault."""
     stopping: str
     """The program, which stops where the fault would be, if it comes there at all."""
+    told: str = ""
+    """What a note says of an equal program that had nothing to show such a fault by."""
 
 
 @dataclass(frozen=True)
@@ -40,232 +67,144 @@ class _Kind:
     plant: Planter
     mode: str = "replay"
     within: tuple[str, ...] = ()
-    """Functions and methods of which it is a fault; empty: any."""
+    """Functions and methods of which it is a fault, with wildcards; empty: any."""
+    told: str = ""
+    """What a note says of an equal program that had nothing to show such a fault by."""
 
-
-def _called(node: ast.AST, *names: str) -> ast.Call | None:
-    """A call of something with one of these names."""
-    function = node.func if isinstance(node, ast.Call) else None
-    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-    return node if isinstance(node, ast.Call) and name in names else None
-
-
-def _argument(call: ast.Call, name: str, position: int = -1) -> ast.expr | None:
-    """An argument by its name, or by its position."""
-    named = next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
-    return call.args[position] if named is None and 0 <= position < len(call.args) else named
-
-
-def _scaled(factor: str, argument: str, position: int, *calls: str) -> Planter:
-    """A number that is another one."""
-
-    def plant(node: ast.AST, source: Source) -> tuple[ast.AST, str] | None:
-        call = _called(node, *calls)
-        value = _argument(call, argument, position) if call is not None else None
-        if value is None or isinstance(value, ast.Call) or (isinstance(value, ast.Constant) and not value.value):
-            return None
-        number = isinstance(value, (ast.Constant, ast.Name, ast.Attribute, ast.Subscript))
-        return (value, f"{factor} * ({source(value)})") if number else None
-
-    return plant
-
-
-def _flipped(argument: str, *calls: str) -> Planter:
-    """A switch that is off where it was on, and the other way round."""
-
-    def plant(node: ast.AST, source: Source) -> tuple[ast.AST, str] | None:
-        call = _called(node, *calls)
-        value = _argument(call, argument) if call is not None else None
-        return (value, str(not value.value)) if isinstance(value, ast.Constant) else None
-
-    return plant
-
-
-def _added(argument: str, *calls: str) -> Planter:
-    """An argument that another default would be."""
-    name = argument.partition("=")[0]
-
-    def plant(node: ast.AST, source: Source) -> tuple[ast.AST, str] | None:
-        call = _called(node, *calls)
-        if call is None or _argument(call, name) is not None:
-            return None
-        text = source(call)
-        return call, f"{text[:-1].rstrip().rstrip(',')}{', ' if call.args or call.keywords else ''}{argument})"
-
-    return plant
-
-
-def _left_out(argument: str, *calls: str) -> Planter:
-    """An argument that is lost."""
-
-    def plant(node: ast.AST, source: Source) -> tuple[ast.AST, str] | None:
-        call = _called(node, *calls)
-        found = next((k for k in call.keywords if k.arg == argument), None) if call is not None else None
-        none = isinstance(found.value, ast.Constant) and found.value.value is None if found is not None else True
-        return (found.value, "None") if found is not None and not none else None
-
-    return plant
-
-
-def _renamed(old: str, new: str) -> Planter:
-    """Another function of the same module: ``tf.nn.relu`` becomes ``tf.nn.elu``."""
-
-    def plant(node: ast.AST, source: Source) -> tuple[ast.AST, str] | None:
-        if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
-            return None
-        text = source(node)
-        return (node, text[: -len(old)] + new) if text == old or text.endswith("." + old) else None
-
-    return plant
-
-
-def _unwrapped(*calls: str) -> Planter:
-    """A function that is not applied."""
-
-    def plant(node: ast.AST, source: Source) -> tuple[ast.AST, str] | None:
-        call = _called(node, *calls)
-        return (call, f"({source(call.args[0])})") if call is not None and call.args else None
-
-    return plant
-
-
-def _chained(method: str, before: str) -> Planter:
-    """A method of a dataset that another one comes before: ``.skip(1)``."""
-
-    def plant(node: ast.AST, source: Source) -> tuple[ast.AST, str] | None:
-        call = _called(node, method)
-        if call is None or not isinstance(call.func, ast.Attribute):
-            return None
-        return call.func.value, source(call.func.value) + before
-
-    return plant
-
-
-def _one_more(method: str, position: int, number: str) -> Planter:
-    """A count that is off by one."""
-
-    def plant(node: ast.AST, source: Source) -> tuple[ast.AST, str] | None:
-        call = _called(node, method)
-        value = call.args[position] if call is not None and len(call.args) > position else None
-        return (value, f"({source(value)}) {number}") if value is not None else None
-
-    return plant
-
-
-def _other_sign(node: ast.AST, source: Source) -> tuple[ast.AST, str] | None:
-    if not isinstance(node, ast.BinOp) or not isinstance(node.op, (ast.Add, ast.Sub)) or _is_text(node):
-        return None
-    sign = "-" if isinstance(node.op, ast.Add) else "+"
-    return node, f"(({source(node.left)}) {sign} ({source(node.right)}))"
-
-
-def _is_text(node: ast.AST) -> bool:
-    return any(
-        isinstance(n, (ast.List, ast.JoinedStr)) or isinstance(getattr(n, "value", 0), str) for n in ast.walk(node)
-    )
-
-
-def _product(node: ast.AST, source: Source) -> tuple[ast.AST, str] | None:
-    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
-        return None
-    return node, f"(1.1 * ({source(node)}))"
-
-
-def _always_training(node: ast.AST, source: Source) -> tuple[ast.AST, str] | None:
-    if not isinstance(node, ast.keyword) or node.arg != "training" or not isinstance(node.value, ast.Name):
-        return None
-    return node.value, "True"
-
-
-def _never_training(node: ast.AST, source: Source) -> tuple[ast.AST, str] | None:
-    found = _always_training(node, source)
-    return (found[0], "False") if found is not None else None
-
-
-def _labels_moved(node: ast.AST, source: Source) -> tuple[ast.AST, str] | None:
-    """Labels that are those of the example before."""
-    call = _called(
-        node, "update_state", "sigmoid_cross_entropy_with_logits", "sparse_softmax_cross_entropy_with_logits"
-    )
-    value = (_argument(call, "labels", 0) if call is not None else None) or None
-    return (
-        (value, f"tf.roll({source(value)}, 1, 0)") if value is not None and len(call.args + call.keywords) > 1 else None
-    )
-
-
-def _dropped(*calls: str) -> Planter:
-    """A statement that is lost."""
-
-    def plant(node: ast.AST, source: Source) -> tuple[ast.AST, str] | None:
-        found = isinstance(node, ast.Expr) and _called(node.value, *calls) is not None
-        return (node, "pass") if found else None
-
-    return plant
+    def holds(self, owner: str | None) -> bool:
+        """Whether it is a fault in the function `owner`; None: outside of all."""
+        return not self.within or (owner is not None and any(fnmatch(owner, each) for each in self.within))
 
 
 KINDS = (
-    _Kind("learning rate 1.1 times", _scaled("1.1", "learning_rate", 0, *_OPTIMIZERS)),
-    _Kind("first rate of a schedule 1.1 times", _scaled("1.1", "initial_learning_rate", 0, *_SCHEDULES)),
-    _Kind("decay half as fast", _scaled("2", "decay_steps", 1, *_SCHEDULES)),
-    _Kind("staircase lost", _flipped("staircase", *_SCHEDULES)),
-    _Kind("accumulators start at twice as much", _scaled("2", "initial_accumulator_value", -1, *_OPTIMIZERS)),
-    _Kind("accumulators start elsewhere", _added("initial_accumulator_value=0.2", "Adagrad", "Ftrl", "LazyFtrl")),
-    _Kind("momentum halved", _scaled("0.5", "momentum", 1, "SGD", "LazyMomentum", "Momentum", "RMSprop")),
-    _Kind("Nesterov's momentum", _added("nesterov=True", "LazyMomentum")),
-    _Kind("other beta_1", _added("beta_1=0.8", "Adam", "LazyAdam", "Adamax")),
-    _Kind("other beta_2", _added("beta_2=0.9", "Adam", "LazyAdam", "Adamax")),
-    _Kind("larger epsilon", _scaled("1e5", "epsilon", -1, "Adam", "LazyAdam", "RMSprop", "Adamax")),
-    _Kind("L1 doubled", _scaled("2", "l1_regularization_strength", -1, *_OPTIMIZERS)),
-    _Kind("L2 doubled", _scaled("2", "l2", 0, "l2", "L2", "l2_loss")),
-    _Kind("gradients clipped at half", _scaled("0.5", "clip_norm", 1, "clip_by_global_norm", "clip_by_norm")),
-    _Kind("gradients not clipped", _scaled("1e9", "clip_norm", 1, "clip_by_global_norm", "clip_by_norm")),
-    _Kind("elu for relu", _renamed("nn.relu", "nn.elu")),
-    _Kind("sigmoid for tanh", _renamed("tanh", "sigmoid")),
+    _Kind("learning rate 1.1 times", scaled("1.1", "learning_rate", 0, *_OPTIMIZERS)),
+    _Kind("first rate of a schedule 1.1 times", scaled("1.1", "initial_learning_rate", 0, *_SCHEDULES)),
+    _Kind("decay half as fast", scaled("2", "decay_steps", 1, *_SCHEDULES)),
+    _Kind("staircase lost", flipped("staircase", *_SCHEDULES)),
+    _Kind("accumulators start at twice as much", scaled("2", "initial_accumulator_value", -1, *_OPTIMIZERS)),
+    _Kind("accumulators start elsewhere", added("initial_accumulator_value=0.2", "Adagrad", "Ftrl", "LazyFtrl")),
+    _Kind("momentum halved", scaled("0.5", "momentum", 1, "SGD", "LazyMomentum", "Momentum", "RMSprop")),
+    _Kind("Nesterov's momentum", added("nesterov=True", "LazyMomentum")),
+    _Kind("other beta_1", added("beta_1=0.8", "Adam", "LazyAdam", "Adamax")),
+    _Kind("other beta_2", added("beta_2=0.9", "Adam", "LazyAdam", "Adamax")),
+    _Kind("larger epsilon", scaled("1e5", "epsilon", -1, "Adam", "LazyAdam", "RMSprop", "Adamax")),
+    _Kind("L1 doubled", scaled("2", "l1_regularization_strength", -1, *_OPTIMIZERS)),
+    _Kind("L2 doubled", scaled("2", "l2", 0, "l2", "L2", "l2_loss"), told="regularizers are at most"),
     _Kind(
-        "logits taken for probabilities", _flipped("from_logits", "SparseCategoricalCrossentropy", "BinaryCrossentropy")
+        "gradients clipped at half",
+        scaled("0.5", "clip_norm", 1, "clip_by_global_norm", "clip_by_norm"),
+        told="clipped",
     ),
-    _Kind("AUC of logits", _flipped("from_logits", "AUC")),
-    _Kind("fewer thresholds", _added("num_thresholds=20", "AUC")),
-    _Kind("sum for mean", _renamed("reduce_mean", "reduce_sum"), within=("compute_loss",)),
-    _Kind("mean for sum", _renamed("reduce_sum", "reduce_mean"), within=("call", "compute_loss")),
-    _Kind("absolute for squared errors", _renamed("MeanSquaredError", "MeanAbsoluteError")),
-    _Kind("labels of other examples", _labels_moved),
-    _Kind("plus for minus", _other_sign, within=("call", "compute_loss")),
-    _Kind("product 1.1 times", _product, within=("call", "compute_loss")),
-    _Kind("training is always on", _always_training, within=("call",)),
-    _Kind("training is never on", _never_training, within=("call",)),
-    _Kind("no bias", _added("use_bias=False", "Dense")),
-    _Kind("activation lost", _left_out("activation", "Dense", "Conv1D", "Conv2D")),
-    _Kind("regularizer lost", _left_out("kernel_regularizer", "Dense", "Conv1D", "Conv2D")),
-    _Kind("initial values twice as wide", _scaled("2", "stddev", -1, "RandomNormal", "TruncatedNormal")),
-    _Kind("initial values of Dense", _added("kernel_initializer='he_uniform'", "Dense")),
-    _Kind("initial biases", _added("bias_initializer='ones'", "Dense", "Conv1D", "Conv2D")),
-    _Kind("ones for zeros", _renamed("zeros_initializer", "ones_initializer")),
-    _Kind("statistics forget faster", _added("momentum=0.5", "BatchNormalization")),
-    _Kind("epsilon of a normalization", _added("epsilon=0.1", "BatchNormalization", "LayerNormalization")),
-    _Kind("half of the dropout", _scaled("0.5", "rate", 0, "Dropout", "dropout")),
-    _Kind("padding", _added("padding='same'", "Conv1D", "Conv2D")),
-    _Kind("mean over another axis", _scaled("0", "axis", 1, "reduce_mean", "reduce_max"), within=("call",)),
-    _Kind("least for most likely class", _renamed("argmax", "argmin")),
-    _Kind("logits for probabilities", _unwrapped("sigmoid", "softmax"), within=("predict_step", "call")),
-    _Kind("weights ignored by a metric", _left_out("sample_weight", "update_state")),
-    _Kind("weights ignored by the loss", _left_out("sample_weight", "sparse_softmax_cross_entropy", "loss")),
-    _Kind("another metric", _renamed("MeanAbsoluteError", "MeanSquaredError")),
-    _Kind("a metric is not updated", _dropped("update_state"), within=("compute_metrics",)),
-    _Kind("one step fewer", _one_more("take", 0, "- 1"), within=("main",)),
-    _Kind("one epoch more", _scaled("2", "epochs", -1, "fit")),
-    _Kind("longer epochs", _scaled("2", "steps_per_epoch", -1, "fit")),
-    _Kind("no callbacks", _left_out("callbacks", "fit")),
-    _Kind("a summary of twice the value", _scaled("2", "data", 1, "scalar")),
-    _Kind("an example is left out", _chained("batch", ".skip(1)"), "live"),
-    _Kind("batches one larger", _one_more("batch", 0, "+ 1"), "live"),
-    _Kind("another order", _added("seed=77", "shuffle"), "live"),
-    _Kind("cut off after ten", _chained("batch", ".take(10)"), "live"),
-    _Kind("learning rate halved", _scaled("0.5", "learning_rate", 0, *_OPTIMIZERS), "free"),
-    _Kind("initial values of zero", _added("kernel_initializer='zeros'", "Dense"), "free"),
-    _Kind("initial values ten times as wide", _scaled("10", "stddev", -1, "RandomNormal", "TruncatedNormal"), "free"),
-    _Kind("twice the dropout", _scaled("2", "rate", 0, "Dropout", "dropout"), "free"),
-    _Kind("never shuffled", _scaled("1 + 0", "buffer_size", 0, "shuffle"), "free"),
+    _Kind(
+        "gradients not clipped", scaled("1e9", "clip_norm", 1, "clip_by_global_norm", "clip_by_norm"), told="clipped"
+    ),
+    _Kind("elu for relu", renamed("nn.relu", "nn.elu")),
+    _Kind("sigmoid for tanh", renamed("tanh", "sigmoid")),
+    _Kind("logits taken for probabilities", flipped("from_logits", *_LOSSES)),
+    _Kind("AUC of logits", flipped("from_logits", "AUC"), told=_METRICS),
+    _Kind("fewer thresholds", added("num_thresholds=20", "AUC"), told=_METRICS),
+    _Kind("sum for mean", renamed("reduce_mean", "reduce_sum"), within=("compute_loss",)),
+    _Kind("mean for sum", renamed("reduce_sum", "reduce_mean"), within=("call", "compute_loss")),
+    _Kind("absolute for squared errors", renamed("MeanSquaredError", "MeanAbsoluteError")),
+    _Kind("labels of other examples", labels_moved, told=_METRICS),
+    _Kind("plus for minus", other_sign, within=("call", "compute_loss")),
+    _Kind("product 1.1 times", product, within=("call", "compute_loss")),
+    _Kind("training is always on", always_training, within=("call",)),
+    _Kind("training is never on", never_training, within=("call",)),
+    _Kind("no bias", added("use_bias=False", "Dense")),
+    _Kind("activation lost", left_out("activation", "Dense", "Conv1D", "Conv2D")),
+    _Kind(
+        "regularizer lost", left_out("kernel_regularizer", "Dense", "Conv1D", "Conv2D"), told="regularizers are at most"
+    ),
+    _Kind("initial values twice as wide", scaled("2", "stddev", -1, "RandomNormal", "TruncatedNormal")),
+    _Kind("initial values of Dense", added("kernel_initializer='he_uniform'", "Dense")),
+    _Kind("initial biases", added("bias_initializer='ones'", "Dense", "Conv1D", "Conv2D")),
+    _Kind("ones for zeros", renamed("zeros_initializer", "ones_initializer")),
+    _Kind("statistics forget faster", added("momentum=0.5", "BatchNormalization")),
+    _Kind("epsilon of a normalization", added("epsilon=0.1", "BatchNormalization", "LayerNormalization")),
+    _Kind("half of the dropout", scaled("0.5", "rate", 0, "Dropout", "dropout")),
+    _Kind("padding", added("padding='same'", "Conv1D", "Conv2D")),
+    _Kind("mean over another axis", scaled("0", "axis", 1, "reduce_mean", "reduce_max"), within=("call",)),
+    _Kind("least for most likely class", renamed("argmax", "argmin"), told=_METRICS),
+    _Kind("logits for probabilities", unwrapped("sigmoid", "softmax"), within=("predict_step", "call")),
+    _Kind("weights ignored by a metric", left_out("sample_weight", "update_state"), told=_METRICS),
+    _Kind("weights ignored by the loss", left_out("sample_weight", "sparse_softmax_cross_entropy", "loss")),
+    _Kind("another metric", renamed("MeanAbsoluteError", "MeanSquaredError"), told=_METRICS),
+    _Kind("a metric is not updated", dropped("update_state"), within=("compute_metrics",), told=_METRICS),
+    _Kind("one step fewer", one_more("take", 0, "- 1"), within=("main",)),
+    _Kind("one epoch more", scaled("2", "epochs", -1, "fit")),
+    _Kind("longer epochs", scaled("2", "steps_per_epoch", -1, "fit")),
+    _Kind("no callbacks", left_out("callbacks", "fit"), told="not compared: summ"),
+    _Kind("a summary of twice the value", scaled("2", "data", 1, "scalar"), told="not compared: summ"),
+    _Kind("Adamax for Adam", renamed("optimizers.Adam", "optimizers.Adamax")),
+    _Kind("RMSprop for SGD", renamed("optimizers.SGD", "optimizers.RMSprop")),
+    _Kind("SGD for Ftrl", renamed("optimizers.Ftrl", "optimizers.SGD")),
+    _Kind("weights decay", added("weight_decay=0.01", "Adam", "SGD", "Adagrad", "Ftrl", "RMSprop")),
+    _Kind("other power of Ftrl", added("learning_rate_power=-0.4", "Ftrl", "LazyFtrl")),
+    _Kind("other rho", added("rho=0.8", "RMSprop", "LazyRMSprop", "Adadelta")),
+    _Kind("rates one step late", changed("({}) + 1", "decay_steps", 1, *_SCHEDULES)),
+    _Kind("boundaries one step late", changed("[each + 1 for each in {}]", "boundaries", 0, "PiecewiseConstantDecay")),
+    _Kind("rate does not fall", changed("1.0", "decay_rate", 2, "ExponentialDecay", "InverseTimeDecay")),
+    _Kind("clipped where none were", clipped),
+    _Kind("norm of clipping halved", scaled("0.5", "global_clipnorm", -1, *_OPTIMIZERS), told="clipped"),
+    _Kind("norm of clipping lost", left_out("global_clipnorm", *_OPTIMIZERS), told="clipped"),
+    _Kind("a frozen layer", added("trainable=False", "Dense", "Conv1D", "Conv2D")),
+    _Kind("a frozen table", added("trainable=False", "Embedding", "add_weight")),
+    _Kind("a frozen normalization", added("trainable=False", "BatchNormalization", "LayerNormalization")),
+    _Kind("rate of what is kept", changed("1 - ({})", "rate", 0, "Dropout", "dropout")),
+    _Kind("smoothed labels", added("label_smoothing=0.1", "BinaryCrossentropy", "binary_crossentropy")),
+    _Kind("parts in another order", concatenation_swapped, within=("call", "compute_*", "*input_fn", "input_layer")),
+    _Kind("a feature for another", another_feature),
+    _Kind("lengths ignored", left_out("sequence_length", "rnn", "bidirectional_rnn", "dynamic_rnn")),
+    _Kind("lengths one more", changed("({}) + 1", "lengths", 0, "sequence_mask")),
+    _Kind("mask lost", changed("tf.ones_like({})", "mask", -1, "update_state", "loss", "call")),
+    _Kind(
+        "another combiner", changed("'sum' if {0} != 'sum' else 'mean'", "combiner", -1, "embedding_column", "Embed")
+    ),
+    _Kind("one bucket more", changed("({}) + 1", "hash_bucket_size", 1, "categorical_column_with_hash_bucket")),
+    _Kind("one bucket more of a cross", changed("({}) + 1", "hash_bucket_size", 1, "crossed_column")),
+    _Kind(
+        "words in another order",
+        changed("list(reversed({}))", "vocabulary_list", 1, "categorical_column_with_vocabulary_list", "StringLookup"),
+    ),
+    _Kind("boundaries moved", changed("[each * 1.1 for each in {}]", "boundaries", 1, "bucketized_column")),
+    _Kind("another curve", added("curve='PR'", "AUC"), told=_METRICS),
+    _Kind("another sum of AUC", added("summation_method='majoring'", "AUC"), told=_METRICS),
+    _Kind("another threshold", added("thresholds=0.7", "Precision", "Recall"), told=_METRICS),
+    _Kind(
+        "one class fewer at the top", changed("({}) - 1", "k", -1, "TopK", "in_top_k", "SparseTopKCategoricalAccuracy")
+    ),
+    _Kind("fewer evaluation steps", changed("({}) - 1", "steps", -1, "evaluate", "EvalSpec")),
+    _Kind("another output", key_renamed, within=("predict_step", "serving*")),
+    _Kind("outputs are logits", unwrapped("sigmoid", "softmax"), within=("predict_step", "serving*")),
+    _Kind("another input of a signature", key_renamed, within=("*serving_input*",)),
+    _Kind(
+        "a checkpoint is not read",
+        dropped("restore", "assert_existing_objects_matched", "load_weights", "assert_consumed"),
+    ),
+    _Kind("not warm", changed("None", "warm_start_from", -1, "begin_warm", "create_model", "make_sentiment")),
+    _Kind("fewer checkpoints", scaled("2", "save_checkpoints_steps", -1, "RunConfig")),
+    _Kind("another seed", changed("({}) + 1", "tf_random_seed", -1, "RunConfig")),
+    _Kind("one step more", changed("({}) + 1", "max_steps", -1, "train", "TrainSpec")),
+    _Kind("other weights of examples", changed("2 * ({})", "sample_weight", -1, "update_state", "loss"), told=_METRICS),
+    _Kind("clipped values", scaled("0.5", "clip_value_max", 2, "clip_by_value")),
+    _Kind("averages forget faster", scaled("0.9", "decay", 0, "ExponentialMovingAverage", "WeightAverages")),
+    _Kind("an example is left out", chained("batch", ".skip(1)"), "live"),
+    _Kind("batches one larger", one_more("batch", 0, "+ 1"), "live"),
+    _Kind("another order", added("seed=77", "shuffle"), "live"),
+    _Kind("cut off after ten", chained("batch", ".take(10)"), "live"),
+    _Kind("the last batch is left out", added("drop_remainder=True", "batch"), "live"),
+    _Kind("features scaled otherwise", divided, "live", within=("*input*", "parse*", "load*", "make*", "get*")),
+    _Kind("one pass fewer", changed("({}) - 1 or None", "count", 0, "repeat"), "live"),
+    _Kind("a smaller shuffle", scaled("2", "buffer_size", 0, "shuffle"), "live"),
+    _Kind("learning rate halved", scaled("0.5", "learning_rate", 0, *_OPTIMIZERS), "free"),
+    _Kind("initial values of zero", added("kernel_initializer='zeros'", "Dense"), "free"),
+    _Kind("initial values ten times as wide", scaled("10", "stddev", -1, "RandomNormal", "TruncatedNormal"), "free"),
+    _Kind("twice the dropout", scaled("2", "rate", 0, "Dropout", "dropout"), "free"),
+    _Kind("freely: a rate of what is kept", changed("1 - ({})", "rate", 0, "Dropout", "dropout"), "free"),
+    _Kind("freely: not warm", changed("None", "warm_start_from", -1, "begin_warm"), "free"),
+    _Kind("freely: biases of one", added("bias_initializer='ones'", "Dense", "Conv1D", "Conv2D"), "free"),
+    _Kind("never shuffled", scaled("1 + 0", "buffer_size", 0, "shuffle"), "free"),
 )
 
 
@@ -293,12 +232,12 @@ def faults(text: str) -> Iterator[Fault]:
 
     for kind in KINDS:
         for node in nodes:
-            planted = kind.plant(node, source) if not kind.within or owners.get(node) in kind.within else None
+            planted = kind.plant(node, source) if kind.holds(owners.get(node)) else None
             if planted is not None:
                 place = span(planted[0])
                 stop = "raise SystemError" if isinstance(planted[0], ast.stmt) else "(1 / 0)"
                 texts = (
                     (data[: place.start] + new.encode() + data[place.stop :]).decode() for new in (planted[1], stop)
                 )
-                yield Fault(kind.name, kind.mode, getattr(planted[0], "lineno", 0), *texts)
+                yield Fault(kind.name, kind.mode, getattr(planted[0], "lineno", 0), *texts, told=kind.told)
                 break

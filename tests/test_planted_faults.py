@@ -12,7 +12,7 @@ import pytest
 from migrator.parity.judge.report import CaseReport
 
 ROOT = Path(__file__).resolve().parent.parent
-for name in ("planted", "faults"):
+for name in ("planters", "planted", "faults"):
     spec = importlib.util.spec_from_file_location(name, ROOT / "benchmarks" / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -82,8 +82,8 @@ def test_what_was_not_found_is_listed_with_its_place() -> None:
             (planted, tool.Verdict(tool.CRASHED, "ran longer than 900 s", 1.0)),
         ]
     )
-    assert "| elu for relu | 3 | 1 | 1 | 0 | 1 |" in text
-    assert "1 of 3 found, 1 crashed, 0 not run, 1 missed." in text and "ran longer" not in text
+    assert "| elu for relu | 3 | 1 | 1 | 0 | 0 | 1 |" in text
+    assert "3 planted: 1 found, 1 crashed, 0 told, 0 not run, 1 missed." in text and "ran longer" not in text
     assert "- missed: ctr/dcn/after.py:7: elu for relu: equal" in text
 
 
