@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from migrator.discover.cells import SUFFIX
@@ -21,6 +22,7 @@ VERSION = 1
 HEADINGS = (
     ("What blocks the rest", "blockers"),
     ("What keeps programs from becoming Keras layers", "bridged"),
+    ("What keeps helpers around trainings", "helpers"),
 )
 TIERS = ("native", "bridge", "manual")
 _PLACE = re.compile(r" \([^()]*:\d+\)$| \(could become \w+\)$")
@@ -53,6 +55,7 @@ def assess(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "programs": {tier: tiers[tier] for tier in TIERS},
         "blockers": _reasons((unit for unit in units if unit.tier == "manual"), sizes),
         "bridged": _reasons((unit for unit in units if unit.tier == "bridge"), sizes),
+        "helpers": _reasons((replace(u, reason=u.helpers, others=()) for u in units if u.helpers), sizes),
         "apis": [
             {"name": name, "uses": count, "left": left[name], "files": len(where[name])}
             for name, count in sorted(((name, uses[name]) for name in work), key=lambda item: (-item[1], item[0]))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from migrator.discover.discovery import dirty_files
 from migrator.report import written as written_files
-from migrator.report.text import Line, count, diff, finding, is_unsafe, summary
+from migrator.report.text import HELPERS, Line, count, diff, finding, is_unsafe, summary
 from migrator.vocabulary.diagnostics import Diagnostic, Location, Outcome, Severity
 
 MANY = 10
@@ -90,7 +90,8 @@ def _sections(outcomes: Sequence[Outcome], verbosity: int) -> Iterator[tuple[str
 
 
 def units(outcomes: Iterable[Outcome], verbosity: int = 0) -> Iterator[Line]:
-    """One line for each program: its tier, and why not a better one; with all reasons where `verbosity` is 1."""
+    """One line for each program: its tier, why not a better one, and what asks for helpers; with all reasons where
+    `verbosity` is 1."""
     for outcome in outcomes:
         for unit in outcome.units:
             shown = unit.reasons if verbosity > 0 else unit.reasons[:1]
@@ -99,7 +100,9 @@ def units(outcomes: Iterable[Outcome], verbosity: int = 0) -> Iterator[Line]:
                 more = count(len(unit.reasons) - 1, "more reason")
                 reason += f"; and {more}, {'below' if unit.tier == 'manual' else 'with -v'}"
             style = "yellow" if unit.tier == "manual" else "green"
-            yield Line(f"{unit.location}: program {unit.name}: {unit.tier}{f': {reason}' if reason else ''}", style)
+            what = f"{unit.tier}: {reason}" if reason else unit.tier
+            helpers = f"; {HELPERS}: {_short(unit.helpers, unit.location)}" if unit.helpers else ""
+            yield Line(f"{unit.location}: program {unit.name}: {what}{helpers}", style)
 
 
 def next_step(
@@ -181,5 +184,5 @@ def _cut(notes: Sequence[Diagnostic]) -> Iterator[Line]:
 
 def _short(text: str, here: Location) -> str:
     """A reason, without the name of a file that the line begins with anyway."""
-    text = text.replace(f" ({here.path}:{here.line})", "")
-    return re.sub(rf"\({re.escape(here.path)}:(\d+)\)", r"(line \1)", text)
+    text = text.replace(f" ({here.line_text})", "").replace(f" ({here})", "")
+    return re.sub(rf"\({re.escape(here.path)}:(\d+(?::\d+)?)\)", r"(line \1)", text)

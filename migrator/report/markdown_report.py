@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from migrator.report.text import summary
+from migrator.report.text import HELPERS, summary
 from migrator.vocabulary.diagnostics import Diagnostic, Outcome, Severity
 
 _ACTIVE = re.compile(r"([\\`*_{}\[\]<>|#~&])")
@@ -29,7 +29,8 @@ def _programs(outcomes: Sequence[Outcome]) -> Iterator[str]:
         return
     yield from ("## Programs", "", "| program | where | tier | reason |", "| --- | --- | --- | --- |")
     for unit in units:
-        yield f"| {_code(unit.name)} | {_code(str(unit.location))} | {unit.tier} | {_plain('; '.join(unit.reasons))} |"
+        reasons = [*unit.reasons, *([f"{HELPERS}: {unit.helpers}"] if unit.helpers else [])]
+        yield f"| {_code(unit.name)} | {_code(str(unit.location))} | {unit.tier} | {_plain('; '.join(reasons))} |"
     yield ""
 
 

@@ -14,7 +14,7 @@ from migrator.discover.sources import Unusable, decode
 from migrator.report.linediff import matching_blocks
 from migrator.vocabulary.diagnostics import Location, Outcome, ProgramUnit
 
-_PLACE = re.compile(r"(?P<path>[^\s():]+):(?P<line>\d+)")
+_PLACE = re.compile(r"(?P<path>[^\s():]+):(?P<line>\d+)(?::(?P<column>\d+))?")
 _DEFINITION = re.compile(r"\s*(?:(?:class|def|async def)\b|@)")
 
 
@@ -42,7 +42,7 @@ def unwritten_stay(
         if unit.tier == "manual" or not lacking:
             return unit
         reason = f"{causes.get(lacking[0], lacking[0])} was not written (could become {unit.tier})"
-        return replace(unit, tier="manual", reason=reason, others=(), variables=())
+        return replace(unit, tier="manual", reason=reason, others=(), variables=(), helpers="")
 
     return [replace(o, units=tuple(staying(unit, o.path) for unit in o.units)) if missing else o for o in outcomes]
 
@@ -53,10 +53,14 @@ def _unit(unit: ProgramUnit, moved: Mapping[str, _Lines]) -> ProgramUnit:
 
     def place(found: re.Match[str]) -> str:
         there = moved.get(found["path"])
-        return found[0] if there is None else f"{found['path']}:{there.line(int(found['line']))}"
+        if there is None:
+            return found[0]
+        if found["column"] is None:
+            return f"{found['path']}:{there.line(int(found['line']))}"
+        return str(there.location(Location(found["path"], int(found["line"]), int(found["column"]))))
 
-    reason, *others = (_PLACE.sub(place, text) for text in (unit.reason, *unit.others))
-    return replace(unit, location=location, reason=reason, others=tuple(others))
+    reason, helpers, *others = (_PLACE.sub(place, text) for text in (unit.reason, unit.helpers, *unit.others))
+    return replace(unit, location=location, reason=reason, helpers=helpers, others=tuple(others))
 
 
 class _Lines:

@@ -74,6 +74,7 @@ def program(unit: ProgramUnit) -> Record:
         "tier": unit.tier,
         "reason": unit.reason,
         "others": list(unit.others),
+        "helpers": unit.helpers,
         "files": list(unit.files),
         "variables": [{"old": old, "new": new} for old, new in unit.variables],
     }

@@ -19,6 +19,8 @@ from migrator.vocabulary.diagnostics import Applicability, Diagnostic, Outcome, 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 DIFF = "diff"
+HELPERS = "keeps helpers"
+"""What is said of a program that does not train by `fit` alone, before the reason."""
 _BLOCK = 1000
 """Lines that are written at once."""
 _SEVERITIES = {Severity.INFO: "cyan", Severity.WARNING: "yellow", Severity.ERROR: "bold red"}

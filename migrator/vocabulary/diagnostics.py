@@ -128,6 +128,8 @@ class ProgramUnit:
     others: tuple[str, ...] = ()
     """What else stands in the way, each as `reason` is written."""
 
+    helpers: str = ""
+    """What of it asks for helpers around its training, and where; empty if it trains by `fit` alone, or stays."""
     blocked: tuple[str, ...] = ()
     """Paths of the files in which that stands. Files that import none of them may belong to a program that can move."""
 

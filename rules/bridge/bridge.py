@@ -73,7 +73,8 @@ class BridgeRewrite(ProgramRewrite):
             node = construction.arguments["model_fn"]
             location = construction.module.location(construction.call)
             reason, others = self.reasons[0], tuple(self.reasons[1:])
-            yield ProgramUnit(construction.module.segment(node), location, "bridge", reason, files, others=others)
+            name, why = construction.module.segment(node), self.why_helpers
+            yield ProgramUnit(name, location, "bridge", reason, files, others=others, helpers=why)
 
     def _rewrite(self) -> None:
         obstacles = self.obstacles

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from migrator.analyse.function.specs import SPEC
 from migrator.analyse.function.translate import is_empty
 from migrator.resolve.module import Module
+from migrator.resolve.reasons import reason_at
 
 from ..loop.plan import Loop
 from ..loop.sources import Kind
@@ -35,9 +36,9 @@ def kind_of_graphs(modules: Sequence[Module]) -> Kind:
 
 def why_not(loop: Loop, modules: Sequence[Module]) -> str:
     """Why the loop of a program that is understood needs the session of its graphs all the same."""
-    names = (name for module in modules for _, name in module.references())
-    if any(source.settings.directory is not None for source in loop.sources) and any(map(_is_summary, names)):
-        return "summaries of a graph"
+    found = ((module, node) for module in modules for node, name in module.references() if name.startswith(_SUMMARIES))
+    if any(source.settings.directory is not None for source in loop.sources):
+        return next((reason_at("summaries of a graph", *place) for place in found), "")
     return ""
 
 
@@ -46,24 +47,18 @@ def compiled(grouped: bool) -> Callable[[str], str]:
     return lambda model: f"{model}.compile({'steps_per_execution=100' if grouped else ''})"
 
 
-def _is_summary(name: str) -> bool:
-    return name.startswith(_SUMMARIES)
-
-
 def _asked(modules: Sequence[Module]) -> Iterator[str]:
     """What of some files asks for a session, or for the configuration."""
     for module in modules:
-        for _, name in module.references():
-            if name.startswith("tensorflow.") and name.endswith("Hook"):
-                yield "hooks"
-            elif name.startswith(_SESSIONS):
-                yield f"tf.{name.split('.', 1)[1]}"
-        if any(map(_has_hooks, _spec_calls(module))):
-            yield "hooks"
+        for node, name in module.references():
+            if name.startswith(_SESSIONS) or (name.startswith("tensorflow.") and name.endswith("Hook")):
+                yield reason_at(f"tf.{name.split('.', 1)[1]}", module, node)
+        for call in filter(_has_hooks, _spec_calls(module)):
+            yield reason_at("hooks", module, call)
         for function in module.nodes(ast.FunctionDef):
             named = {argument.arg for argument in (*function.args.args, *function.args.kwonlyargs)}
             if {"mode", "config"} <= named:
-                yield "the configuration in its model_fn"
+                yield reason_at("the configuration in its model_fn", module, function)
 
 
 def _spec_calls(module: Module) -> Iterator[ast.Call]:

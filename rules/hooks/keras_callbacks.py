@@ -11,6 +11,7 @@ from migrator.analyse.function.translate import bind, is_none
 from migrator.analyse.results.stepvalues import StepValues
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
+from migrator.resolve.reasons import reason_at
 from migrator.resolve.text import Spans
 
 from ..loop.page import Page
@@ -131,9 +132,9 @@ def hooks_of(
     for line in found:
         if isinstance(line, Logged) and line.tensors is not None:
             _held(module, line.tensors, call, statements)
-    for each in found:
+    for element, each in zip(elements, found):
         if isinstance(each, str):
-            return each
+            return reason_at(each, module, element)
     hooks = [hook for hook in found if isinstance(hook, Hook)]
     logged = tuple(line for line in found if isinstance(line, Logged))
     own_hooks = tuple(own for own in found if isinstance(own, OwnHook))
@@ -237,5 +238,5 @@ def of_hooks(modules: Sequence[Module], inside: Mapping[str, Spans], known: set[
         spans = inside.get(module.path, Spans())
         for node, name in module.references():
             if is_known(name) and node not in known and not spans.hold(module.span(node)):
-                return _UNSEEN
+                return reason_at(f"tf.{name.split('.', 1)[1]}", module, node)
     return ""

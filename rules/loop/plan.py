@@ -10,6 +10,7 @@ from migrator.analyse.function.plan import Plan
 from migrator.analyse.results.stepvalues import StepValue
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
+from migrator.resolve.reasons import reason_at
 from migrator.resolve.text import Spans
 
 from ..callbacks.functions import of_functions
@@ -168,10 +169,12 @@ def loop_of(
     `kinds` says of each call that makes an Estimator what model takes its place, whatever makes that one: a Keras model that
     `compile` was called for. The loop knows nothing else of models, so another kind of Estimator needs no more than an entry.
     """
-    if not constructions or any(construction.call not in kinds for construction in constructions):
-        return NotPlain("it has Estimators of another kind")
+    for other in (construction for construction in constructions if construction.call not in kinds):
+        name = f"tf.{other.name.split('.', 1)[1]}"
+        return NotPlain(reason_at(f"it makes a {name}", other.module, other.call.func))
     if values.lost:
-        return NotPlain("an Estimator goes out of sight")
+        module, node, why = values.lost[0]
+        return NotPlain(reason_at(f"an Estimator goes out of sight: {why}", module, node))
     sources = sources_of(project, constructions, kinds)
     if isinstance(sources, str):
         return NotPlain(sources)
@@ -204,8 +207,9 @@ def _draws(name: str) -> bool:
 def _of_files(project: Project, modules: list[Module], inside: Mapping[str, Spans], sources: list[Source]) -> str:
     """What of the code around the model_fns asks for more."""
     keep_names = all(source.named for source in sources)
-    if not keep_names and any(True for _ in reading_modules(project, READERS)):
-        return "checkpoints that are read by names"
+    for module in reading_modules(project, READERS) if not keep_names else ():
+        node = next(node for node, name in module.references() if name in READERS)
+        return reason_at("checkpoints that are read by names", module, node)
     calls = {call for source in sources for call in (source.construction.call.func, *source.settings.calls)}
     written = {node for source in sources for node in source.summaries}
     saves = any(source.settings.directory is not None for source in sources)
@@ -214,7 +218,7 @@ def _of_files(project: Project, modules: list[Module], inside: Mapping[str, Span
         for node, name in module.references():
             if spans.hold(module.span(node)):
                 if name.startswith(step_summaries.PREFIX) and saves and node not in written:
-                    return "summaries of its layers, or of metrics"
+                    return reason_at("summaries of its layers, or of metrics", module, node)
                 continue
             if (
                 node in calls or is_known(name) or is_of_protocol(name) or name in _LOOKED_AT
@@ -223,9 +227,9 @@ def _of_files(project: Project, modules: list[Module], inside: Mapping[str, Span
             if describes_tpu(name):  # and goes with its configuration
                 continue
             if name.startswith(PREFIX) and not name[len(PREFIX) :].startswith(_NEUTRAL_NAMES):
-                return f"tf.{name.split('.', 1)[1]}"
+                return reason_at(f"tf.{name.split('.', 1)[1]}", module, node)
             if name.startswith("tensorflow.") and name.endswith("Hook"):
-                return "hooks"
+                return reason_at(f"tf.{name.split('.', 1)[1]}", module, node)
     return ""
 
 
@@ -237,13 +241,13 @@ def _followed(
     for module, node, found in _reads(project, sources):
         read = read_of(module, node, found)
         if isinstance(read, str):
-            return NotPlain(read)
+            return NotPlain(reason_at(read, module, node))
         if read is not None:
             reads.append(read)
             continue
         use = export_of(project, module, node, found) or use_of(reader, module, node, found)
         if isinstance(use, str):
-            return NotPlain(use)
+            return NotPlain(reason_at(use, module, node))
         if isinstance(use, Export):
             exported.append(use)
         elif use is not None:
@@ -293,10 +297,10 @@ def _of_settings(uses: list[Use]) -> str:
             told += given_parts(use.input.given)
             told += given_parts(use.validation.input.given if use.validation is not None else ())
             if not all(value is None or _is_everywhere(use, value) for value in told):
-                return "settings of an Estimator that is used elsewhere"
+                return reason_at("settings of an Estimator that is used elsewhere", use.module, use.call)
         several = use.saves or use.to_step or use.validation is not None
         if several and not is_simple(use.receiver):
-            return "an Estimator in an expression that is not simple"
+            return reason_at("an Estimator in an expression that is not simple", use.module, use.call)
     return ""
 
 
@@ -343,7 +347,7 @@ def _of_names(modules: list[Module], uses: Sequence[Use | Export]) -> str:
     for module in modules:
         for node, name in module.references():
             if name in _LOOKED_AT and node not in known:
-                return f"tf.{name.split('.', 1)[1]}"
+                return reason_at(f"tf.{name.split('.', 1)[1]}", module, node)
     return ""
 
 
@@ -359,7 +363,8 @@ def of_one_device(loop: Loop) -> str:
     """Why trainings that end with their data are not what as many calls of `fit` do."""
     for use in loop.uses:
         if use.method == "train" and not use.input.data.counted and _trains_again(use, loop.uses):
-            return "several trainings on data of an unknown number"  # Keras 2 counts one step too many
+            # Keras 2 counts one step too many
+            return reason_at("several trainings on data of an unknown number", use.module, use.call)
     return ""
 
 
@@ -375,12 +380,15 @@ def _of_trainings(uses: list[Use]) -> str:
         if use.method != "train":
             continue
         goes_on = _trains_again(use, uses)
-        if use.limit is None and use.input.data.ends is not True:
-            return "a training without an end"
+        reason = ""
         lines = use.saves or (goes_on and use.to_step)
         alone = [u for u in uses if u.method == "train" and set(u.sources) & set(use.sources)] == [use]
-        if use.saves and any(source.recorded for source in use.sources) and (use.repeated or not alone):
-            return "summaries of several trainings"  # each of which writes those of its first step
-        if lines and not has_its_line(use.module, use.call):
-            return "a training in the line of another statement"
+        if use.limit is None and use.input.data.ends is not True:
+            reason = "a training without an end"
+        elif use.saves and any(source.recorded for source in use.sources) and (use.repeated or not alone):
+            reason = "summaries of several trainings"  # each of which writes those of its first step
+        elif lines and not has_its_line(use.module, use.call):
+            reason = "a training in the line of another statement"
+        if reason:
+            return reason_at(reason, use.module, use.call)
     return ""

@@ -11,6 +11,7 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
+from migrator.resolve.reasons import reason_at
 from migrator.resolve.syntax import walk
 
 from ..distribute import tpu_facts
@@ -82,7 +83,7 @@ def settings_of(project: Project, construction: Construction, others: Collection
     more = set(given) - {"model_fn", "params", "config", "model_dir"}
     more -= set(tpu_facts.ARGUMENTS.split()) if construction.tpu else set()
     if more:
-        return f"`{sorted(more)[0]}` of its Estimator"
+        return reason_at(f"`{sorted(more)[0]}` of its Estimator", construction.module, given[sorted(more)[0]])
     module = construction.module
     handed = given_to(project, module, given["config"]) if "config" in given else []
     if handed and all(is_none(value) for _, value in handed):
@@ -128,7 +129,7 @@ def _configured(
         loads = module.loads_of(node.id, module.scope(node).lookup(node.id))
         reads = [module.parent(load) for load in loads if load not in configured]
         if statement is None or project.readers.elsewhere(module, module.scope(statement), node.id):
-            return "its configuration is used elsewhere"
+            return reason_at("its configuration is used elsewhere", module, node)
         call = statement.value
     made = module.resolve(call.func) if isinstance(call, ast.Call) else None
     of_tpu = construction.tpu and short_name(made or "") == "RunConfig"
@@ -145,7 +146,7 @@ def _configured(
         kept.pop("save_checkpoints_secs", None)
     more = sorted(set(kept) - _WRITTEN - set(beside))
     if more:
-        return f"`{more[0]}` of its configuration"
+        return reason_at(f"`{more[0]}` of its configuration", module, kept[more[0]])
     if any(is_none(value) for name, value in kept.items() if name not in {*_OR_NONE, *beside}):
         return "a setting that is None"
     if statement is not None and not moves(module, statement, construction.call, kept.values()):
@@ -155,7 +156,7 @@ def _configured(
     for read in reads:
         value = fields.get(read.attr) if isinstance(read, ast.Attribute) and isinstance(read.ctx, ast.Load) else None
         if value is None or not isinstance(read, ast.Attribute) or not is_same(module, value, read):
-            return "its configuration is used elsewhere"
+            return reason_at("its configuration is used elsewhere", module, read or node)
         found.append((read, value))
     session = given.get("session_config")
     sessions = makers(module, session) if isinstance(session, ast.Name) else []

@@ -10,6 +10,7 @@ from migrator.analyse.function.plan import Plan
 from migrator.analyse.function.translate import is_none
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
+from migrator.resolve.reasons import reason_at
 from migrator.resolve.symbols import Scope
 
 from ..estimator_calls.estimator_values import Construction
@@ -179,53 +180,67 @@ def sources_of(
 ) -> list[Source] | str:
     """All Estimators of a program, or why one of them is not understood."""
     found: list[Source] = []
-    calls = {construction.call for construction in constructions}
-    named = any(kind.starts for kind in kinds.values())
     for construction in constructions:
-        if construction.call not in kinds:
-            return "it has Estimators of another kind"
-        kind = kinds[construction.call]
-        settings = settings_of(project, construction, constructions)
-        if isinstance(settings, str):
-            return settings
-        if kind.refused:
-            return kind.refused
-        module = construction.module
-        target = _target(construction)
-        params = construction.arguments.get("params")
-        name = "" if params is None or is_none(params) or stays(module, params) else "params"
-        name = module.unused_name(name, construction.call) if name and has_its_line(module, construction.call) else ""
-        scope, own = _scope(module, target, calls), (kind.has_dicts, kind.summaries, kind.recorded, kind.signatures)
-        source = Source(
-            construction,
-            settings,
-            *own,
-            target,
-            scope,
-            kind.model,
-            kind.hooks,
-            kind.starts,
-            named,
-            kind.needs_keras_2,
-            name,
-        )
-        if named and (kind.compiled or kind.model is not None):
-            return "values of a checkpoint, which may be that of an Estimator without a model_fn"
-        if (settings.fields or kind.compiled) and not has_its_line(module, construction.call):
-            return "the Estimator is made in the line of another statement"
-        if settings.tpu.use is not None and not has_its_line(module, construction.call):
-            return "the Estimator is made in the line of another statement"
-        if target is None and source.returned is None:
-            if settings.tpu.use is not None:
-                return "a TPUEstimator is made inside of another expression"
-            if kind.compiled:
-                return "a canned Estimator is made inside of another expression"
-            if settings.directory is not None:
-                return "an Estimator with a folder of checkpoints is made inside of another expression"
-        if any(_shares_folder(source, other) for other in found):
-            return "two Estimators with one folder of checkpoints"
+        source = _source(project, constructions, kinds, construction, found)
+        if isinstance(source, str):
+            return reason_at(source, construction.module, construction.call)
         found.append(source)
     return found
+
+
+def _source(
+    project: Project,
+    constructions: Collection[Construction],
+    kinds: Mapping[ast.Call, Kind],
+    construction: Construction,
+    others: Collection[Source],
+) -> Source | str:
+    """One Estimator, or why it is not understood; `others` are made before it."""
+    calls = {construction.call for construction in constructions}
+    named = any(kind.starts for kind in kinds.values())
+    if construction.call not in kinds:
+        return "it has Estimators of another kind"
+    kind = kinds[construction.call]
+    settings = settings_of(project, construction, constructions)
+    if isinstance(settings, str):
+        return settings
+    if kind.refused:
+        return kind.refused
+    module = construction.module
+    target = _target(construction)
+    params = construction.arguments.get("params")
+    name = "" if params is None or is_none(params) or stays(module, params) else "params"
+    name = module.unused_name(name, construction.call) if name and has_its_line(module, construction.call) else ""
+    scope, own = _scope(module, target, calls), (kind.has_dicts, kind.summaries, kind.recorded, kind.signatures)
+    source = Source(
+        construction,
+        settings,
+        *own,
+        target,
+        scope,
+        kind.model,
+        kind.hooks,
+        kind.starts,
+        named,
+        kind.needs_keras_2,
+        name,
+    )
+    if named and (kind.compiled or kind.model is not None):
+        return "values of a checkpoint, which may be that of an Estimator without a model_fn"
+    if (settings.fields or kind.compiled) and not has_its_line(module, construction.call):
+        return "the Estimator is made in the line of another statement"
+    if settings.tpu.use is not None and not has_its_line(module, construction.call):
+        return "the Estimator is made in the line of another statement"
+    if target is None and source.returned is None:
+        if settings.tpu.use is not None:
+            return "a TPUEstimator is made inside of another expression"
+        if kind.compiled:
+            return "a canned Estimator is made inside of another expression"
+        if settings.directory is not None:
+            return "an Estimator with a folder of checkpoints is made inside of another expression"
+    if any(_shares_folder(source, other) for other in others):
+        return "two Estimators with one folder of checkpoints"
+    return source
 
 
 def _shares_folder(one: Source, other: Source) -> bool:

@@ -33,7 +33,7 @@ Reasons = Mapping[int, list[str]]
 class MixedRewrite(ProgramRewrite):
     """A rewrite that keeps the model_fns of the Estimators in `kept`, for the reasons given."""
 
-    plain_loops = False
+    why_not_plain = "some of its model_fns stay graphs"
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class MixedRewrite(ProgramRewrite):
         for construction, (reason, *others) in self._kept.items():
             name = construction.module.segment(construction.arguments["model_fn"])
             location = self.drafts.location(construction.module, construction.call)
-            yield ProgramUnit(name, location, "bridge", reason, files, others=tuple(others))
+            yield ProgramUnit(name, location, "bridge", reason, files, others=tuple(others), helpers=self.why_helpers)
 
     # -- work ---------------------------------------------------------------------------------------------------------
 

@@ -330,7 +330,8 @@ class EstimatorProgram(ProgramRule):
                 except (KeepsHelpers, Unsupported) as problem:
                     if isinstance(problem, Unsupported) and not rewrite.may_keep_helpers:
                         raise
-                    rewrite = self._rewrite(functools.partial(native, plain=False), drafts, group)
+                    why = problem.reason if isinstance(problem, Unsupported) else str(problem)
+                    rewrite = self._rewrite(functools.partial(native, why_not_plain=why), drafts, group)
                     rewrite.run()
             except Unsupported as obstacle:
                 if style == "native" or all(c.name != ESTIMATOR for c in rewrite.constructions):

@@ -116,8 +116,8 @@ class ProgramRewrite(Rewritten):
 
     keeps_graphs = False
     """Whether model_fns stay, with the names of TensorFlow 1."""
-    plain_loops = True
-    """Whether programs whose loop is understood train by `fit` itself."""
+    why_not_plain = ""
+    """Why programs whose loop is understood do not train by `fit` itself; empty if they do."""
 
     def __init__(
         self,
@@ -129,7 +129,7 @@ class ProgramRewrite(Rewritten):
         chosen: Mapping[str, bool] = MappingProxyType({}),
         alone: bool = False,
         asked: bool = False,
-        plain: bool = True,
+        why_not_plain: str = "",
     ) -> None:
         super().__init__(drafts, constructions, features, several, chosen)
         self.group = group
@@ -137,7 +137,7 @@ class ProgramRewrite(Rewritten):
         """Whether nothing but `train_and_evaluate` speaks for several machines."""
         self.asked = asked
         """Whether the cluster of TF_CONFIG is asked for, whatever the program speaks of."""
-        self.plain_loops = self.plain_loops and plain
+        self.why_not_plain = self.why_not_plain or why_not_plain
         self.obstacles = Obstacles()
         self._columns = ColumnEdits(features)
         self._of: dict[int, list[ModelFn]] = {}
@@ -307,8 +307,8 @@ class ProgramRewrite(Rewritten):
 
     def _loop(self) -> Loop | NotPlain:
         """How the program trains, if all of it is understood."""
-        if not self.plain_loops:
-            return NotPlain("its model_fns stay")
+        if self.why_not_plain:
+            return NotPlain(self.why_not_plain)
         modules = reached(self.project, self.group, False)
         inside = {module.path: self._spans(module) for module in modules}
         networks = {c.call: network_of(self.project, c) for c in self.constructions if is_network(c)}

@@ -19,6 +19,7 @@ from migrator.engine.spacing import spaced
 from migrator.normalise.draft.draft import Drafts
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
+from migrator.resolve.reasons import place_of
 from migrator.vendor import vendoring
 from migrator.vendor.vendored_runtime import CLUSTER_MODULE, TRAINING_MODULE, module_of
 from migrator.vocabulary.diagnostics import Edit, Location, NewFile, ProgramUnit
@@ -207,10 +208,20 @@ class Rewritten:
         for definition, model in self.model_fns.items():
             assert model.generated is not None
             location = self.drafts.location(definition.module, definition.node)
-            yield ProgramUnit(definition.name, location, "native", "", files, model.generated.variables)
+            variables = model.generated.variables
+            yield ProgramUnit(definition.name, location, "native", "", files, variables, helpers=self.why_helpers)
         for construction, _ in self._others.made:
             name = construction.name.rsplit(".", 1)[1]
-            yield ProgramUnit(name, self.drafts.location(construction.module, construction.call), "native", "", files)
+            location = self.drafts.location(construction.module, construction.call)
+            yield ProgramUnit(name, location, "native", "", files, helpers=self.why_helpers)
+
+    @property
+    def why_helpers(self) -> str:
+        """What asks for helpers around the training, with its place; empty if nothing does."""
+        if isinstance(self.loop, Loop):
+            return ""
+        place = place_of(self.loop.reason) or (self.first.module, self.first.call)
+        return f"{self.loop.reason} ({self.drafts.location(*place)})"
 
     def place(self, node: ast.AST | None) -> Location:
         """Where an obstacle stands: its own place if it has one, else that of the first Estimator."""

@@ -13,7 +13,7 @@ from migrator.parity.judge.report import CaseReport
 from migrator.report.diffs import readable_diff
 from migrator.report.html import parity_html
 from migrator.report.html.html_diff import table
-from migrator.report.text import is_unsafe, summary
+from migrator.report.text import HELPERS, is_unsafe, summary
 from migrator.vocabulary.diagnostics import Diagnostic, Outcome, ProgramUnit, Severity
 from migrator.vocabulary.problems import MEANINGS
 
@@ -73,7 +73,7 @@ def _programs(units: Sequence[ProgramUnit]) -> Iterator[str]:
     yield "<h2>Programs</h2>"
     alike: dict[tuple[str, ...], list[ProgramUnit]] = {}
     for unit in units:
-        key = (unit.tier, *unit.reasons) if unit.reasons and not unit.variables else (str(unit.location),)
+        key = (unit.tier, *_reasons(unit)) if unit.reasons and not unit.variables else (str(unit.location),)
         alike.setdefault(key, []).append(unit)
     for group in alike.values():
         yield from [_together(group)] if len(group) > _MANY else map(_program, group)
@@ -85,7 +85,7 @@ def _together(units: Sequence[ProgramUnit]) -> str:
     places = "".join(f"<li><code>{escape(unit.name)}</code> {escape(str(unit.location))}</li>" for unit in units)
     return (
         f'<section class="item" data-level="program"><div class="head">{len(units)} programs'
-        f'<span class="tier {tier}">{tier}</span></div>{_why(units[0].reasons)}'
+        f'<span class="tier {tier}">{tier}</span></div>{_why(_reasons(units[0]))}'
         f"<details><summary>which</summary><ul>{places}</ul></details></section>"
     )
 
@@ -101,8 +101,13 @@ def _program(unit: ProgramUnit) -> str:
     return (
         f'<section class="item" data-level="program"><div class="head"><code>{escape(unit.name)}</code>'
         f'<span class="tier {unit.tier}">{unit.tier}</span><span class="soft">{escape(str(unit.location))}</span></div>'
-        f"{_why(unit.reasons)}{variables}</section>"
+        f"{_why(_reasons(unit))}{variables}</section>"
     )
+
+
+def _reasons(unit: ProgramUnit) -> tuple[str, ...]:
+    """What stands in the way of a program, and what asks for helpers."""
+    return (*unit.reasons, *([f"{HELPERS}: {unit.helpers}"] if unit.helpers else ()))
 
 
 def _why(reasons: Sequence[str]) -> str:
