@@ -14,6 +14,7 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.emit.render import Renderer
 from migrator.normalise.draft.draft import Drafts
 from migrator.resolve.module import Module
+from migrator.resolve.reasons import reason_at
 from migrator.resolve.text import spans_of
 from migrator.vocabulary.diagnostics import Edit, ProgramUnit
 
@@ -25,7 +26,8 @@ from ..estimator_calls.estimator_values import ESTIMATOR, Construction
 from ..hooks.prediction_hooks import predicts_with_hooks
 from ..hooks.watched_heads import settle_watched
 from ..inputs.symbolic_inputs import functions_of_specs, refuse_symbolic_inputs
-from ..loop.plan import Loop, NotPlain, loop_of
+from ..loop.plan import Loop, NotPlain, loop_of, of_one_device
+from ..loop.remarks import ALONE
 from ..model_fns.model_fns import model_fn_behind, refuse_unseen_module
 from ..program.helpers import Helpers
 from ..program.rewrite import ProgramRewrite
@@ -50,8 +52,9 @@ class BridgeRewrite(ProgramRewrite):
         constructions: list[Construction],
         reasons: list[str],
         several: bool | None = True,
+        alone: bool = False,
     ) -> None:
-        super().__init__(drafts, group, constructions, several=several)
+        super().__init__(drafts, group, constructions, several=several, alone=alone)
         self.reasons = reasons
 
     @property
@@ -132,16 +135,24 @@ class BridgeRewrite(ProgramRewrite):
 
     def _loop(self) -> Loop | NotPlain:
         """How the program trains, if nothing in it asks for the sessions of its graphs."""
-        if any(construction.name != ESTIMATOR or construction.tpu for construction in self.constructions):
-            return NotPlain("it has Estimators of another kind")
+        for other in (each for each in self.constructions if each.name != ESTIMATOR or each.tpu):
+            name = ast.unparse(other.call.func)
+            return NotPlain(reason_at(f"it makes a {name}", other.module, other.call.func))
         if self.distributed and not self.alone:
             return NotPlain("it may train on several devices or machines")
         modules = self._reached()
         kind = graph_loops.kind_of_graphs(modules)
         kinds = {construction.call: kind for construction in self.constructions}
         loop = loop_of(self.project, modules, self.constructions, kinds, self.estimators, {})
-        reason = graph_loops.why_not(loop, modules) if isinstance(loop, Loop) else ""
-        return NotPlain(reason) if reason else loop
+        if not isinstance(loop, Loop):
+            return loop
+        reason = graph_loops.why_not(loop, modules) or (of_one_device(loop) if self.alone else "")
+        if reason:
+            return NotPlain(reason)
+        if self.alone and self.distributed:
+            self._driver(loop.first.module).remark(loop.first.construction.call, ALONE)
+            self.several = False
+        return loop
 
     def _compiled(self, module: Module, renderer: Renderer, grouped: bool) -> dict[ast.Call, Callable[[str], str]]:
         calls = (construction.call for construction in self.constructions if construction.module is module)

@@ -29,6 +29,7 @@ from ..desugar.handed_configs import unfold_configs
 from ..desugar.held_estimators import hold_estimators
 from ..desugar.named_estimators import name_estimators
 from ..desugar.own_configs import plain_configs
+from ..desugar.rebound_inputs import name_inputs
 from ..desugar.replaced_configs import joined_configs
 from ..desugar.returned_configs import inline_configs
 from ..distribute import tpu
@@ -343,7 +344,7 @@ class EstimatorProgram(ProgramRule):
                 else:
                     drafts = _started(project, group)
                     choose_strategy(drafts, group, settings.strategy, several)
-                    bridge = functools.partial(BridgeRewrite, reasons=reasons, several=several)
+                    bridge = functools.partial(BridgeRewrite, reasons=reasons, several=several, alone=alone)
                     rewrite = self._rewrite(bridge, drafts, group)
                     for module in rewrite.group:
                         rewrite.at = module
@@ -493,6 +494,7 @@ def _started(project: Project, group: list[Module]) -> Drafts:
     hold_estimators(drafts, paths)
     unfold_configs(drafts, paths)
     name_estimators(drafts, paths)
+    name_inputs(drafts, paths)
     settle_fed_iterators(drafts, paths)
     settle_read_batches(drafts, paths)
     return drafts

@@ -57,6 +57,29 @@ def test_names_of_version_1_are_not_those_of_the_loop() -> None:
     assert "checkpoint = tf.compat.v2.train.Checkpoint(model=model)\n" in text
 
 
+EVALUATED = """\
+tf.estimator.train_and_evaluate(
+    estimator, tf.estimator.TrainSpec(input_fn, max_steps=3), tf.estimator.EvalSpec(input_fn, steps=1))
+"""
+
+
+def test_train_and_evaluate_alone_does_not_speak_of_a_cluster() -> None:
+    program = PROGRAM.replace("estimator.train(input_fn, max_steps=3)\n", EVALUATED)
+    text = migrated(program)
+    assert "model = GraphModel(model_fn, " in text and "validation_data=input_fn().take(1)" in text
+    assert any("trains on one device now" in item.message for item in run(program, style="bridge")[PATH].remaining)
+
+
+@pytest.mark.parametrize("word", ["TF_CONFIG", "tf.distribute.MirroredStrategy", "partitioner=None"])
+def test_other_words_speak_of_it(word: str) -> None:
+    program = PROGRAM.replace("estimator.train(input_fn, max_steps=3)\n", f"{EVALUATED}print({word})\n")
+    outcomes = run(program.replace("partitioner=None", "dict(partitioner=None)"), style="bridge")
+    assert "graph_model(model_fn, " in outcomes[PATH].after.decode()
+    assert [unit.helpers for unit in units(outcomes)] == [
+        "it may train on several devices or machines (program.py:15:13)"
+    ]
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
