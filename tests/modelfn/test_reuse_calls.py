@@ -232,3 +232,47 @@ def test_a_helper_that_tells_the_scope_of_its_caller_is_left() -> None:
     predictions = a - tower(features["w"], True)
     """
     assert "which scope is told to reuse" in manual_reason(model_fn(body, before=before))
+
+
+TWICE = """
+def network(x, dropout, reuse, is_training):
+    with tf.variable_scope("net", reuse=reuse):
+        h = tf.layers.dense(x, 4)
+        h = tf.layers.dropout(h, rate=dropout, training=is_training)
+        return tf.layers.dense(h, 3)
+
+
+"""
+BOTH = """
+trained = network(features["x"], 0.5, reuse=False, is_training=True)
+tested = network(features["x"], 0.5, reuse=True, is_training=False)
+predictions = trained - tested
+"""
+
+
+def test_calls_that_share_may_fix_the_training_otherwise() -> None:
+    text = migrate(model_fn(BOTH, before=TWICE))
+    assert method(text, "__init__", "Model").count("Network(") == 1
+    call = method(text, "call", "Model")
+    assert 'self.network(features["x"], training=True)' in call
+    assert 'self.network(features["x"], training=False)' in call
+    assert "def call(self, x, training=False):" in text and "rate=dropout" not in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("reuse=True", "reuse=params['again']"),  # perhaps not shared
+        ("0.5, reuse=True", "0.1, reuse=True"),  # the layer of the second call is another one
+        ('features["x"], 0.5, reuse=True', 'features["w"], 0.25, reuse=True'),
+    ],
+)
+def test_calls_that_may_not_share_all_are_left(old: str, new: str) -> None:
+    assert "share some of their variables" in manual_reason(model_fn(BOTH.replace(old, new), before=TWICE))
+
+
+def test_calls_that_share_nothing_keep_their_flags() -> None:
+    before = TWICE.replace(", reuse=reuse", "").replace("reuse, ", "")
+    body = BOTH.replace("reuse=False, ", "").replace("reuse=True, ", "")
+    text = migrate(model_fn(body.replace("tested = ", "with tf.variable_scope('t'):\n    tested = "), before=before))
+    assert method(text, "__init__", "Model").count("Network(") == 2

@@ -317,13 +317,17 @@ class Sublayers:
         return False
 
     def _fixed_here(self, definition: Definition, given: dict[str, ast.expr]) -> set[str]:
-        """Flags of the training that one call of a helper fixes, but another one does not."""
+        """Flags of the training that one call of a helper fixes, but another one does not, or otherwise while both share
+        their variables."""
         fixed, found = fixed_flags(given), set()
+        shares = any(isinstance(node, ast.keyword) and node.arg == REUSE for node in walk(definition.node))
         for module in self.project.modules.values() if fixed else ():
             for use in self.project.uses(definition, module):
                 call = module.parent(use)
                 if isinstance(call, ast.Call) and call.func is use:
-                    found |= set(bound(definition, call)) - fixed_flags(bound(definition, call))
+                    others = bound(definition, call)
+                    found |= set(others) - fixed_flags(others)
+                    found |= {n for n in fixed & set(others) if shares and ast.dump(others[n]) != ast.dump(given[n])}
         return fixed & found
 
     def _given_elsewhere(self, body: Body, definition: Definition) -> set[str]:
