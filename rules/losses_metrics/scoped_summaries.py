@@ -42,6 +42,8 @@ def named(project: Project, module: Module, function: ast.FunctionDef) -> list[C
         return []
     calls = _calls(project, Definition(module, function))
     names = [_name(*call) for call in calls or []]
+    if len(names) == 1 and "*" not in (literal_pattern(names[0]) or "*"):
+        return []  # the one place of it is known where its tags are written
     if not calls or None in names or len({literal_pattern(name) for name in names}) < len(names):
         return []
     wanted: list[tuple[Module, rewrite.Change]] = []

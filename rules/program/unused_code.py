@@ -146,12 +146,33 @@ def _finds_by_name(module: Module, handed: bool) -> bool:
     for call in module.nodes(ast.Call):
         function = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
         literal = len(call.args) > 1 and isinstance(call.args[1], ast.Constant)
+        if function == "import_module" and all(_is_asked_by_name(module, place) for place in _places(module, call)):
+            continue
         if function in _LOOKUPS or (function == "import_module" or function == "getattr" and handed) and not literal:
             return True
     return any(
         node.attr == "modules" or (node.attr == "__dict__" and not _is_made(module, node.value))
         for node in module.nodes(ast.Attribute)
     )
+
+
+def _places(module: Module, call: ast.Call) -> list[ast.expr]:
+    """What stands for the module that a call imports: the call, or what reads the name that it gets."""
+    statement = module.parent(call)
+    target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
+    if not isinstance(target, ast.Name):
+        return [call]
+    scope = module.scope(target).holder(target.id)
+    return [*module.loads_of(target.id, scope)] if len(scope.bindings.get(target.id, [])) == 1 else [call]
+
+
+def _is_asked_by_name(module: Module, node: ast.expr) -> bool:
+    """Whether a module is only asked for what a name written here says: ``module.build``, ``getattr(module, "build")``."""
+    parent = module.parent(node)
+    if isinstance(parent, ast.Call) and parent.args[:1] == [node] and isinstance(parent.func, ast.Name):
+        literal = len(parent.args) > 1 and isinstance(parent.args[1], ast.Constant)
+        return parent.func.id == "getattr" and literal and not module.bindings(parent.func)
+    return isinstance(parent, ast.Attribute) and parent.attr != "__dict__"
 
 
 def _is_made(module: Module, node: ast.expr) -> bool:

@@ -98,7 +98,7 @@ def test_names_of_variables_and_of_tensors_in_messages(use: str, written: str) -
     assert written.replace('"', "'") in text.replace('"', "'")
 
 
-@pytest.mark.parametrize("use", ["tf.summary.histogram(hidden.op.name, hidden)", "tf.print(hidden.graph)"])
+@pytest.mark.parametrize("use", ["tf.summary.histogram(hidden.op.name, 2 * kernel)", "tf.print(hidden.graph)"])
 def test_names_of_tensors_are_refused(use: str) -> None:
     source = body("tf.variable_scope('a')", "features['x'] @ kernel") + use
     assert "which is another one without the graph" in manual_reason(model_fn(source))

@@ -40,7 +40,7 @@ def tags(end: str, net: str = NET) -> list[str]:
         ('for i in range(2):\n    tf.summary.scalar("m%d" % i, loss)', ['"m%d" % i']),
         (
             'with tf.name_scope("n"):\n    for i in range(2):\n        tf.summary.scalar("m%d" % i, loss)',
-            ['"n" + "/" + ("m%d" % i)'],
+            ['"n/m%d" % i'],
         ),
         ('with tf.name_scope("n"):\n    tf.summary.scalar(params["tag"], loss)', ['"n" + "/" + self.params["tag"]']),
     ],
@@ -200,10 +200,11 @@ def test_a_helper_in_scopes_gets_their_names() -> None:
 @pytest.mark.parametrize(
     ("calls", "reason"),
     [
-        ('with tf.variable_scope("a"):\n    h = block(x, 8)\n    h = block(h, 8)', "in a scope"),
+        ('with tf.variable_scope("a"):\n    h = block(x, 8)\n    h = block(h, 8)', "again"),
         ('with tf.variable_scope("a"):\n    h = block(x, 8)\nh = block(h, 8)', "in a scope"),
-        ('with tf.variable_scope("a"):\n    with tf.name_scope("b"):\n        h = block(x, 8)', "in a scope"),
-        ('with tf.variable_scope("a"):\n    for i in range(2):\n        h = block(x, 8)', "in a scope"),
+        ('with tf.variable_scope("a"):\n    for i in range(2):\n        h = block(x, 8)', "again"),
+        ('with tf.variable_scope(params["units"]):\n    h = block(x, 8)', "in a scope"),
+        ('with tf.name_scope("a"):\n    y = 2 * x\nwith tf.name_scope("a"):\n    h = block(y, 8)', "in a scope"),
         (
             'with tf.variable_scope("a"):\n    h = block(x, 8)\nwith tf.variable_scope("a", reuse=True):\n    h = block(h, 8)',
             "in a scope",
@@ -220,3 +221,11 @@ def test_tags_that_a_helper_does_not_know(calls: str, reason: str) -> None:
 def test_one_call_without_scopes() -> None:
     text = migrate(model_fn('predictions = block(features["x"], 8)', before=BLOCK))
     assert "tf.summary.histogram('h', h)" in text
+
+
+def test_scopes_around_the_one_call_stand_before_the_tags() -> None:
+    inner = 'def outer(x):\n    with tf.name_scope("inner"):\n        return block(x, 4)\n'
+    net = 'with tf.variable_scope("a"):\n    with tf.name_scope("b"):\n        h = outer(features["x"])\n'
+    net += "predictions = tf.layers.dense(h, 1)"
+    text = migrate(model_fn(net, before=BLOCK + "\n\n" + inner))
+    assert 'tf.summary.histogram("a/b/inner/h", h)' in text

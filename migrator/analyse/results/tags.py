@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
@@ -31,8 +32,7 @@ def tagged(writer: Writer, leaf: Leaf, lines: list[str], indent: str) -> list[st
     name = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "name"), None)
     first = next((i for i, line in enumerate(lines) if line.strip() and not line.lstrip().startswith("#")), 0)
     if name is not None:
-        _check_calls(writer.plan, leaf, name)
-        old, new = writer.text(name), tag_text(writer, leaf, name)
+        old, new = writer.text(name), tag_text(writer, leaf, name, _outer_path(writer.plan, leaf, name))
         lines[first] = lines[first].replace(f"({old}, ", f"({new}, ", 1)
     if writer.where != "call":
         return lines
@@ -47,28 +47,56 @@ def needs_name(function: ast.FunctionDef) -> bool:
     return any(argument.arg == "name" and default is None for argument, default in required)
 
 
-def _check_calls(plan: Body, leaf: Leaf, tag: ast.expr) -> None:
-    """Refuse a tag of a helper to which its calls add names of scopes, or numbers, that the helper does not know."""
+def _outer_path(plan: Body, leaf: Leaf, tag: ast.expr) -> str:
+    """The names of the scopes around the one call of a helper, each with a slash. Raises Unsupported where its calls add names
+    of scopes, or numbers, that the helper does not know."""
+    if not plan.is_helper or needs_name(plan.function):
+        return ""
     told = reads(tag) & set(plan.statics) or any(
-        names_layer(plan, n) for s in leaf.scopes for n in opened_names(plan, s) if n
+        reads(name) & set(plan.statics) for s in leaf.scopes for name in opened_names(plan, s) if name
     )
-    waiting, seen = [plan.function], set[ast.AST]()
-    while plan.is_helper and waiting and not needs_name(plan.function):
-        function = waiting.pop()
-        seen.add(function)
-        found = (s for s in plan.sublayers.found.values() if s.definition.node is function)
-        calls = {call: module for sublayer in found for module, call in sublayer.calls}
-        for call, module in calls.items():
-            around = list(module.ancestors(call))
-            holder = next((i for i, a in enumerate(around) if isinstance(a, ast.FunctionDef)), len(around))
-            opened = [i.context_expr for a in around[:holder] if isinstance(a, ast.With) for i in a.items]
-            if any(isinstance(c, ast.Call) and module.resolve(c.func) in SCOPES for c in opened):
-                raise Unsupported("a summary in a helper that is called in a scope, whose name its tag gets", leaf.node)
-            if not told and (
-                len(calls) > 1 or any(isinstance(a, (ast.For, ast.While, ast.comprehension)) for a in around[:holder])
-            ):
-                raise Unsupported("a summary in a helper that is called again, whose tag gets a number then", leaf.node)
-            waiting += [a for a in around[holder : holder + 1] if isinstance(a, ast.FunctionDef) and a not in seen]
+    paths = list(_paths(plan, plan.function, ()))
+    if len({path for _, path, _ in paths}) > 1 or any("*" in path for _, path, _ in paths):
+        raise Unsupported("a summary in a helper that is called in a scope, whose name its tag gets", leaf.node)
+    models = [model for model, _, _ in paths]
+    if not told and (len(set(models)) < len(models) or any(repeated for _, _, repeated in paths)):
+        raise Unsupported("a summary in a helper that is called again, whose tag gets a number then", leaf.node)
+    return paths[0][1] if paths else ""
+
+
+def _paths(
+    plan: Body, function: ast.FunctionDef, seen: tuple[ast.FunctionDef, ...]
+) -> Iterator[tuple[ast.FunctionDef, str, bool]]:
+    """For each way from a model_fn to a helper: that function, the scopes around the calls, whether they stand in a loop.
+
+    The path of scopes has a ``*`` for each that is not literal, or that another statement may open before.
+    """
+    found = [s for s in plan.sublayers.found.values() if s.definition.node is function]
+    if not found or function in seen:
+        yield function, "", False
+        return
+    calls = {call: module for sublayer in found for module, call in sublayer.calls}
+    for call, module in calls.items():
+        around = list(module.ancestors(call))
+        holder = next((i for i, a in enumerate(around) if isinstance(a, ast.FunctionDef)), len(around))
+        opened = [i.context_expr for a in around[:holder] if isinstance(a, ast.With) for i in reversed(a.items)]
+        scopes = [c for c in opened if isinstance(c, ast.Call) and module.resolve(c.func) in SCOPES]
+        own = ""
+        for scope in scopes:
+            name = literal_pattern(scope.args[0]) if scope.args else None
+            caller = around[holder] if holder < len(around) else module.tree
+            others = [
+                n for n in walk(caller) if isinstance(n, ast.Call) and module.resolve(n.func) in SCOPES and n.args
+            ]
+            once = name is not None and [literal_pattern(n.args[0]) for n in others].count(name) == 1
+            own = f"{name if once else '*'}/{own}"
+        repeated = any(isinstance(a, (ast.For, ast.While, ast.comprehension)) for a in around[:holder])
+        above = around[holder] if holder < len(around) else None
+        if not isinstance(above, ast.FunctionDef):
+            yield function, own, repeated
+            continue
+        for model, path, again in _paths(plan, above, (*seen, function)):
+            yield model, path + own, again or repeated
 
 
 def joined(lines: list[str]) -> list[str]:
@@ -128,16 +156,20 @@ def _merged(plan: Body, leaf: Leaf) -> list[ast.expr] | None:
     return given.elts if isinstance(given, (ast.List, ast.Tuple)) else []
 
 
-def tag_text(writer: Writer, leaf: Leaf, name: ast.expr) -> str:
-    """The source text of a tag."""
+def tag_text(writer: Writer, leaf: Leaf, name: ast.expr, outer: str = "") -> str:
+    """The source text of a tag, under the scopes `outer` around the call of a helper."""
     plan, text = writer.plan, writer.text(name)
-    prefix = scope_path(plan, leaf)
+    own = scope_path(plan, leaf)
+    prefix = None if own is None else outer + own
     literal = name.value if isinstance(name, ast.Constant) and isinstance(name.value, str) else None
     if literal is not None and prefix is not None:
         tag = re.sub(r"[^-/\w.]", "_", prefix + literal).lstrip("/")
-        number = 0 if leaf.loops else _uses(plan, leaf, tag)
+        number = 0 if leaf.loops else _uses(plan, leaf, (own or "") + literal)
         return f'"{tag}_{number}"' if number else f'"{tag}"' if tag != literal else text
-    parts = _scope_texts(writer, leaf)
+    formatted = isinstance(name, ast.BinOp) and isinstance(name.op, ast.Mod) and text[:1] in "\"'"
+    if formatted and prefix and text[1:3] != text[:1] * 2 and "%" not in prefix:
+        return f"{text[0]}{prefix}{text[1:]}"
+    parts = ([f'"{outer[:-1]}"'] if outer else []) + _scope_texts(writer, leaf)
     if not parts:
         return text
     before = " + ".join(f'{part} + "/"' for part in parts)
