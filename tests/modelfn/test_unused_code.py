@@ -68,6 +68,39 @@ def test_a_table_of_settings_finds_no_functions() -> None:
     )
 
 
+ASKED = "import importlib\n"
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "build = getattr(importlib.import_module('model.' + name), 'build')\n",
+        "build = importlib.import_module(name).build\n",
+        "found = importlib.import_module(name)\nbuild, more = found.build, getattr(found, 'more')\n",
+    ],
+)
+def test_a_module_that_is_asked_by_written_names_finds_no_others(rest: str) -> None:
+    source = model_fn(BODY, before=f"import tensorflow as tf\nname = None\n{UNUSED}")
+    assert KEPT in migrate(f"{source}\n{ASKED}{rest}")
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "build = getattr(importlib.import_module(name), 'outer')\n",
+        "build = getattr(importlib.import_module(name), name)\n",
+        "build = importlib.import_module(name).outer\n",
+        "build = importlib.import_module(name).__dict__[name]\n",
+        "found = importlib.import_module(name)\nbuild = getattr(found, name)\n",
+        "found = importlib.import_module(name)\nprint(dir(found))\n",
+        "found = importlib.import_module(name)\nif name:\n    found = importlib.import_module(name)\nrun(found)\n",
+    ],
+)
+def test_a_module_that_may_be_asked_for_them_keeps_the_program(rest: str) -> None:
+    source = model_fn(BODY, before=f"import tensorflow as tf\nname = None\n{UNUSED}")
+    assert "in code that does not move" in manual_reason(f"{source}\n{ASKED}{rest}")
+
+
 TWIST = "\n\ndef twist(x):\n    return tf.contrib.framework.nest(x)\n"
 
 
