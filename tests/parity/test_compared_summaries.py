@@ -12,7 +12,7 @@ import pytest
 
 from migrator.parity.judge.compare import compare
 from migrator.parity.judge.report import DIFFERENT, EQUAL, CaseReport
-from migrator.parity.judge.summaries import ELSEWHERE, NOT_WRITTEN
+from migrator.parity.judge.summaries import ELSEWHERE, NOT_WRITTEN, RENAMED
 from migrator.parity.probe.recorded import summaries
 from migrator.parity.probe.recorded.store import Reader, Writer
 
@@ -154,3 +154,35 @@ def test_event_files_of_both_versions_are_read(tmp_path: Path) -> None:
         "tmp/temporary 1": {"loss": [[1, 0.5], [11, 5.5]]},
         "program/model": {"loss": [[3, 0.25]], "kernel": [[3, None]], "words": [[3, None]]},
     }
+
+
+ZEROS = [[1, 0.5], [11, 0.25]]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Dense/Dense/dense/Relu_0/zeros", "Dense/dense_0/zeros"),
+        ("fc/BiasAdd_0", "fc/net"),  # the name of a tensor
+        ("conv1/conv1/Relu/zeros", "conv1/net/zeros"),  # of an operation
+        ("stack/concat_1/zeros", "stack/both/zeros"),
+    ],
+)
+def test_tags_of_tensors_have_those_of_variables(tmp_path: Path, old: str, new: str) -> None:
+    report = judged(tmp_path, {"m": {old: ZEROS, **LOSS}}, {"m": {new: ZEROS, **LOSS}})
+    assert not report.differences and report.notes == [RENAMED]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"d/Relu_0/zeros": ZEROS}, {"d/net/zeros": [[1, 0.5], [11, 0.75]]}),  # other values
+        ({"d/Relu_0/zeros": ZEROS}, {"d/net/zeros": ZEROS[:1]}),  # other steps
+        ({"d/Relu_0/zeros": ZEROS}, {"d/net/ones": ZEROS}),  # another part of it
+        ({"d/Relu_0/zeros": ZEROS, "e/Relu_0/zeros": ZEROS}, {"d/net/zeros": ZEROS}),  # one for two
+        ({"d/Relu_0": ZEROS, "cost": ZEROS}, {"cost": ZEROS}),  # that of another tag
+        ({"d/cost": ZEROS}, {"d/price": ZEROS}),  # no tensor
+    ],
+)
+def test_tags_of_tensors_that_nothing_stands_for(tmp_path: Path, old: Tags, new: Tags) -> None:
+    assert judged(tmp_path, {"m": old}, {"m": new}).differences

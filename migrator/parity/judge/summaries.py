@@ -17,6 +17,14 @@ ELSEWHERE = (
     "not compared: summaries of losses, metrics and evaluations, "
     "which TensorBoard of Keras writes to `train` and `validation`"
 )
+RENAMED = (
+    "summaries that were called after tensors of the graph are called after variables in the new program: compared with the "
+    "values of those"
+)
+_OF_TENSOR = re.compile(
+    r"^(?:.*/)?(?:[^/]+_0|(?:[A-Z][A-Za-z0-9]*|add|concat|mul|stack|sub)(?:_\d+)?)(?P<rest>/[^/]+)?$"
+)
+"""Tags with the name of a tensor or an operation: ``Dense/dense/Relu_0/activation`` and ``conv1/Relu/activation``."""
 _UNLIKE = re.compile(
     r"(^|/)(global_step/sec|examples/sec|checkpoint_path)$|fraction_(over_\d+_)?of_\d+_full$|^(graph|queue)/"
 )
@@ -37,7 +45,11 @@ def compare_summaries(report: CaseReport, old: Reader, new: Reader, drift: Drift
     boards = dict(_boards(right))
     for folder, tags in left.items():
         others = right.get(folder, {})
+        renamed = _renamed(tags, others, report.tolerance)
+        report.notes += [RENAMED] if renamed and RENAMED not in report.notes else []
         for tag, series in tags.items():
+            if tag in renamed:
+                continue
             if _UNLIKE.search(tag):
                 continue
             if _partner(tag, others) is None and _is_elsewhere(folder, tag, boards):
@@ -69,6 +81,22 @@ def _is_elsewhere(folder: str, tag: str, boards: Mapping[str, set[str]]) -> bool
         or plain in boards.get(folder, ())
         or plain.removeprefix("train_") in boards.get(folder, set()) - {"loss"}
     )
+
+
+def _renamed(old: Mapping[str, Any], new: Mapping[str, Any], tolerance: Tolerance) -> set[str]:
+    """Tags of tensors that the new side does not have, and has under names of its own: each with all the steps and values."""
+    found = set[str]()
+    own = [tag for tag in new if all(_partner(other, {tag: True}) is None for other in old)]
+    for tag, series in old.items():
+        tensor = _OF_TENSOR.match(tag)
+        if tensor is None or _partner(tag, new) is not None or _UNLIKE.search(tag):
+            continue
+        for other in own:
+            if other.endswith(tensor["rest"] or "") and _apart(series, new[other], tolerance) == "":
+                own.remove(other)
+                found.add(tag)
+                break
+    return found
 
 
 def _partner(tag: str, others: Mapping[str, Any]) -> Any:
