@@ -39,7 +39,7 @@ from ..layers import (
     repeated_layers,
 )
 from ..layers.graph_variables import VARIABLE
-from ..losses_metrics import added_metrics, metric_loops, metric_tables, scoped_summaries, summary_tags
+from ..losses_metrics import added_metrics, metric_entries, metric_loops, metric_tables, scoped_summaries, summary_tags
 from ..model_fns import templates
 from ..model_fns.translations import is_refused, translations
 from ..optimizers import conditional_steps, optimize_loss, optimizer_tables, optimizer_wrappers
@@ -84,6 +84,7 @@ def prepared(drafts: Drafts, constructions: Callable[[], list[Construction]]) ->
         changes = changes or logged_modes.dropped(drafts, module, function)
         changes = changes or keras_collected.spelled_out(module, function)
         changes = changes or keras_assembled.at_once(drafts, module, function)
+        changes = changes or metric_entries.named(module, function)
         changes = changes or summary_tags.named(drafts, module, function)
         return changes or scoped_summaries.named(drafts.project, module, function) or listed(module, function)
 
