@@ -9,6 +9,7 @@ import ast
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from migrator.analyse.statements.names import reads
 from migrator.normalise.draft.draft import Change
 from migrator.normalise.draft.spelled import spelled
 from migrator.resolve.module import Module
@@ -48,11 +49,20 @@ def spelled_out(project: Project, module: Module, call: ast.Call) -> list[Change
     ]
 
     def make(name: str) -> list[Statement]:
-        return _chosen(name, known, statements("raise KeyError({chosen})", chosen=chosen))
+        own = module.unused_name(f"{name}_2", call) if name in reads(place.slice) else name  # not what the tests read
+        made = _chosen(own, known, statements("raise KeyError({chosen})", chosen=chosen))
+        return made if own == name else [*made, *statements("{name} = {own}", name=name, own=own)]
 
     changes = spelled(module, call, "optimizer", make)
     gone = Change.of(module, Remove(statement)) if changes and statement is not None else []
     return [*gone, *changes]
+
+
+def is_table(module: Module, node: ast.expr) -> bool:
+    """Whether an expression is a dict of classes of optimizers, or the name of one."""
+    statement = module.assignment(node)
+    table = statement.value if statement is not None else node
+    return isinstance(table, ast.Dict) and any(module.resolve(value) in OPTIMIZERS for value in table.values)
 
 
 def _chosen(name: str, choices: Sequence[Choice], other: Sequence[Statement]) -> list[Statement]:

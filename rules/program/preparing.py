@@ -158,6 +158,8 @@ class _Judge:
         for call, name in self._called(definition):
             if isinstance(call.func, ast.Attribute) and call.func.attr in _MINIMIZING:
                 return True
+            if isinstance(call.func, ast.Subscript) and optimizer_tables.is_table(definition.module, call.func.value):
+                return True
             if name is not None and (name in (SPEC, optimize_loss.NAME) or self._is_said_outside(name)):
                 return True
             if (

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+import textwrap
+
 import pytest
 from modelfn.programs import migrate, model_fn, run, units
 from modelfn.symbolic import assert_same
+
+from migrator.engine.fixes import splice
+from migrator.normalise.names.apart import named_apart
+from migrator.resolve.module import Module
 
 LOOP = """
 x = features["x"]
@@ -190,3 +197,41 @@ def test_a_value_that_becomes_a_variable_under_its_name() -> None:
 def test_chains_that_begin_with_the_first_variable(change: tuple[str, str]) -> None:
     outcomes = run(model_fn(CHAIN.replace(*change)), style="auto")
     assert any("variable_2" not in outcome.after.decode() for outcome in outcomes.values())
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [
+        ("a = p\nb = make(a)\na = b\nuse(a)\nuse(a + b)", "a = p\nb = make(a)\nuse(b)\nuse(b + b)"),
+        ("a = p\nb = 1\nwith c:\n    a = b\n    use(a)", "a = p\nb = 1\nwith c:\n    use(b)"),
+    ],
+)
+def test_a_name_that_stands_for_another_one_in_the_end(body: str, wanted: str) -> None:
+    assert told_apart(body) == wanted
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "b = make(p)\na = b\nuse(a)",  # the only value of it
+        "a = p\nb = make(a)\na = b\nuse(a)\nb = 2\nuse(a)",
+        "a = p\nb = make(a)\na = b\nuse(a)\na = 2\nuse(a)",
+        "a = p\nb = make(a)\nif p:\n    a = b\nuse(a)",
+        "a = p\nb = make(a)\na = b\nuse(lambda: a)",
+        "a = p\nb = make(a)\na = b\nuse(f'{a}')",
+        "a = p\nb = make(a)\nfor b in a:\n    a = b\nuse(a)",
+        "a = p\na = b\nuse(a)",  # of the module
+    ],
+)
+def test_names_that_stay_with_their_own_values(body: str) -> None:
+    assert told_apart(body) == body
+
+
+def told_apart(body: str) -> str:
+    """The body of a function after one step."""
+    head = "b = c = make = use = None\n\n\ndef f(p):\n"
+    module = Module("program.py", head + textwrap.indent(body, "    ") + "\n")
+    function = module.tree.body[1]
+    assert isinstance(function, ast.FunctionDef)
+    text = splice(module.source, [change.edit for change in named_apart(module, function)]).decode()
+    return textwrap.dedent(text.partition("def f(p):\n")[2]).strip()

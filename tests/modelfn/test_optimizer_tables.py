@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from modelfn.programs import LOSS, SPEC, method, migrate, migrate_all, model_fn, run, units
+from modelfn.programs import LOSS, SPEC, manual_reason, method, migrate, migrate_all, model_fn, run, units
 
 STEP = "global_step=tf.train.get_global_step()"
 BODY = 'predictions = tf.layers.dense(features["x"], 1)'
@@ -119,3 +119,34 @@ def test_a_table_that_another_file_reads_stays() -> None:
     files = {"program.py": program(), "other.py": "from program import TABLE\nprint(TABLE)\n"}
     assert "TABLE" in run(files, style="auto")["program.py"].after.decode()
     assert "TABLE" not in migrate_all({"program.py": program()})["program.py"]
+
+
+BY_NAME = """
+def get_optimizer(name="Adam", rate=0.001):
+    classes = {"Adam": tf.train.AdamOptimizer, "SGD": tf.train.GradientDescentOptimizer}
+    return classes[name](rate)
+
+
+"""
+NET_BY_NAME = 'optimizer = params.get("optimizer", "SGD")\npredictions = tf.layers.dense(features["x"], 1)'
+
+
+@pytest.mark.parametrize("name", ["optimizer", "chosen"])
+def test_a_function_that_looks_up_the_class(name: str) -> None:
+    step = f"train_op = {name}.minimize(loss, tf.train.get_global_step())"
+    end = f"{LOSS}\n{name} = get_optimizer(optimizer, 0.5)\n{step}\n{SPEC}"
+    text = method(migrate(model_fn(NET_BY_NAME, before=BY_NAME, end=end)), "create_model")
+    assert 'if optimizer == "Adam":' in text and "tf.keras.optimizers.SGD(0.5)" in text
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        "if params['again']:\n    optimizer = get_optimizer('SGD', 0.1)\n",  # one or the other
+        "for _ in range(2):\n    optimizer = get_optimizer(optimizer, 0.1)\n",
+    ],
+)
+def test_an_optimizer_that_may_be_another_one_is_left(between: str) -> None:
+    step = "train_op = optimizer.minimize(loss, tf.train.get_global_step())"
+    end = f"{LOSS}\noptimizer = get_optimizer(optimizer, 0.5)\n{between}{step}\n{SPEC}"
+    assert manual_reason(model_fn(NET_BY_NAME, before=BY_NAME, end=end))

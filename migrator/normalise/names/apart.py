@@ -12,7 +12,7 @@ from migrator.normalise.draft.draft import Change
 from migrator.normalise.draft.returns import own_nodes
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
-from migrator.rewrite import Replace
+from migrator.rewrite import Remove, Replace
 
 _MADE = frozenset({"tensorflow.get_variable", "tensorflow.Variable"})
 
@@ -38,7 +38,7 @@ def named_apart(module: Module, function: ast.FunctionDef) -> list[Change]:
                 after = any(n.lineno > _ends(loop) for n in found)
                 if not after and not _quoted(function, above):
                     return _renamed(module, function, above, 2)
-    return _apart_from_options(module, function, straight)
+    return _apart_from_options(module, function, straight) or _without_alias(module, function, straight)
 
 
 def _last_apart(module: Module, straight: list[ast.stmt], name: str, found: list[ast.Name]) -> list[ast.Name]:
@@ -92,6 +92,27 @@ def _apart_from_options(module: Module, function: ast.FunctionDef, straight: lis
         if any(module.scope(n) is not scope for n in found) or _quoted(function, below):
             continue
         return _renamed(module, function, below, 2)
+    return []
+
+
+def _without_alias(module: Module, function: ast.FunctionDef, straight: list[ast.stmt]) -> list[Change]:
+    """Edits that put what a name stands for in the end, the value of another name, in the place of the first: ``optimizer``
+    that was the name of one, and is ``optimizer = optimizer_2`` below."""
+    scope = module.scope(function.body[0])
+    for statement in straight:
+        value = statement.value if isinstance(statement, ast.Assign) else None
+        name = _target(statement)
+        if name is None or not isinstance(value, ast.Name) or value.id == name:
+            continue
+        of_both = [n for n in walk(function) if isinstance(n, ast.Name) and n.id in (name, value.id)]
+        stores = [n for n in of_both if not isinstance(n.ctx, ast.Load)]
+        above = [n for n in stores if _begins(n) < _begins(statement)]
+        inner = any(module.scope(n) is not scope for n in of_both)
+        if inner or len(stores) != len(above) + 1 or {n.id for n in above} != {name, value.id}:
+            continue
+        below = [n for n in of_both if n.id == name and _begins(n) > _begins(value)]
+        if below and not _quoted(function, below):
+            return Change.of(module, Remove(statement), *(Replace(n, value.id) for n in below))
     return []
 
 
