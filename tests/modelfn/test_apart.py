@@ -6,7 +6,7 @@ import ast
 import textwrap
 
 import pytest
-from modelfn.programs import migrate, model_fn, run, units
+from modelfn.programs import manual_reason, method, migrate, model_fn, run, units
 from modelfn.symbolic import assert_same
 
 from migrator.engine.fixes import splice
@@ -235,3 +235,56 @@ def told_apart(body: str) -> str:
     assert isinstance(function, ast.FunctionDef)
     text = splice(module.source, [change.edit for change in named_apart(module, function)]).decode()
     return textwrap.dedent(text.partition("def f(p):\n")[2]).strip()
+
+
+TWO_FUSED = """
+x = features["x"]
+cell = tf.contrib.rnn.LSTMBlockFusedCell(4)
+cell = tf.contrib.rnn.TimeReversedFusedRNN(cell)
+first, _ = cell(x, dtype=tf.float32)
+cell = tf.contrib.rnn.LSTMBlockFusedCell(5)
+cell = tf.contrib.rnn.TimeReversedFusedRNN(cell)
+second, _ = cell(first, dtype=tf.float32)
+predictions = second
+"""
+
+
+def test_one_name_for_the_cells_of_two_layers() -> None:
+    text = migrate(model_fn(TWO_FUSED))
+    init, call = method(text, "__init__", "Model"), method(text, "call", "Model")
+    made = "    {0} = FusedLSTM({1})\n    self.{0} = TimeReversedRNN({0})\n"
+    assert made.format("cell", 4) in init and made.format("cell_2", 5) in init
+    assert "first, _ = self.cell(x, " in call and "second, _ = self.cell_2(first, " in call
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "predictions = tf.zeros_like(second) + cell(first, dtype=tf.float32)[0]",  # the last one
+        "for _ in range(2):\n    predictions, _ = cell(second, dtype=tf.float32)",
+    ],
+)
+def test_cells_of_one_name_below_are_the_last(rest: str) -> None:
+    text = migrate(model_fn(TWO_FUSED.replace("predictions = second\n", f"{rest}\n")))
+    assert text.count("self.cell_2(") >= 2 and text.count("self.cell(") == 1
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ("first, _ = cell(", "read = lambda: cell\nfirst, _ = cell("),
+        (
+            "cell = tf.contrib.rnn.LSTMBlockFusedCell(5)",
+            "if params['more']:\n    cell = tf.contrib.rnn.LSTMBlockFusedCell(5)",
+        ),
+    ],
+)
+def test_cells_of_one_name_that_are_not_apart(old: str, new: str) -> None:
+    (unit, *_) = units(run(model_fn(TWO_FUSED.replace(old, new)), style="auto"))
+    assert unit.tier != "native"
+
+
+def test_cells_that_data_choose_are_refused() -> None:
+    cells = "if tf.executing_eagerly():\n    cell = tf.contrib.rnn.LSTMBlockFusedCell(5)"
+    body = TWO_FUSED.replace("cell = tf.contrib.rnn.LSTMBlockFusedCell(5)", cells)
+    assert "made while data flow" in manual_reason(model_fn(body))

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 
 from migrator.analyse.function.body import SCOPES, Body
+from migrator.analyse.layers.recurrent import check_cells
 from migrator.analyse.layers.sites import find_sites
 from migrator.analyse.results.collections import Collections
 from migrator.analyse.results.tags import write_collected
@@ -70,6 +71,7 @@ def find_layers(body: Body) -> None:
     """Look for the places that make layers; needs the binding times."""
     body.sites = find_sites(body)
     body.site_of = {id(site.call): site for site in body.sites}
+    check_cells(body)
 
 
 def _is_scope(body: Body, node: ast.With) -> bool:

@@ -6,10 +6,12 @@ import ast
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.names import reads
 from migrator.analyse.variables.reuse import NOTHING, Flags, says_no
 from migrator.analyse.variables.reusecalls import reuse_values
 from migrator.analyse.variables.scopes import exclusive, literal_pattern, scope_calls, scope_prefix
+from migrator.resolve.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.analyse.function.body import Body
@@ -37,6 +39,18 @@ def check_recurrent(plan: Body, sites: list[Site]) -> None:
             if site.loops and (name is None or "*" not in name):
                 raise Unsupported("the turns of a loop may share the variables of a recurrent layer", site.call)
         earlier.append(site)
+
+
+def check_cells(plan: Body) -> None:
+    """Refuse cells that are made under a condition of the data: they would be others for each batch. Raises Unsupported."""
+    if b"rnn" not in plan.module.source:
+        return
+    given = {id(n) for s in plan.sites for _, v in s.layer.arguments if isinstance(v, ast.AST) for n in walk(v)}
+    for leaf in plan.flow.leaves:
+        for node in walk(leaf.node) if plan.time(leaf) > Time.MODE else ():
+            name = (plan.module.resolve(node.func) or "") if isinstance(node, ast.Call) else ""
+            if name in plan.translations.cells and not name.endswith("StateTuple") and id(node) not in given:
+                raise Unsupported("recurrent cells are made while data flow", node)
 
 
 def _full_name(plan: Body, site: Site) -> str | None:

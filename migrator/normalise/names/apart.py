@@ -1,6 +1,7 @@
 """Names that stand for one variable first, and for another one below: the second gets its own.
 
-``W`` and ``b`` of one convolution, or of every one in a loop, and then ``W`` and ``b`` of the layer on top, are such names.
+``W`` and ``b`` of one convolution, or of every one in a loop, and then ``W`` and ``b`` of the layer on top, are such names;
+``cell`` for the cells of two recurrent layers is another.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from migrator.resolve.syntax import walk
 from migrator.rewrite import Remove, Replace
 
 _MADE = frozenset({"tensorflow.get_variable", "tensorflow.Variable"})
+_OBJECTS = ("tensorflow.nn.rnn_cell.", "tensorflow.contrib.rnn.", "tensorflow.layers.", "tensorflow.keras.layers.")
+"""Where the classes of cells and layers are."""
 
 
 def named_apart(module: Module, function: ast.FunctionDef) -> list[Change]:
@@ -38,7 +41,33 @@ def named_apart(module: Module, function: ast.FunctionDef) -> list[Change]:
                 after = any(n.lineno > _ends(loop) for n in found)
                 if not after and not _quoted(function, above):
                     return _renamed(module, function, above, 2)
-    return _apart_from_options(module, function, straight) or _without_alias(module, function, straight)
+    return (
+        _apart_as_objects(module, function, straight)
+        or _apart_from_options(module, function, straight)
+        or _without_alias(module, function, straight)
+    )
+
+
+def _apart_as_objects(module: Module, function: ast.FunctionDef, straight: list[ast.stmt]) -> list[Change]:
+    """Edits that give the last cell or layer of a name another name than those before it."""
+    scope = module.scope(function.body[0])
+    for name in sorted(
+        {_target(s) or "" for s in straight if isinstance(s, ast.Assign) and _is_object(module, s.value)}
+    ):
+        anew = [s for s in straight if isinstance(s, ast.Assign) and _target(s) == name and not _reads(s, name)]
+        if not anew or not _is_object(module, anew[-1].value):
+            continue
+        found = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == name]
+        below = [n for n in found if _begins(n) >= _begins(anew[-1])]
+        if len(below) < len(found) and all(module.scope(n) is scope for n in found) and not _quoted(function, below):
+            return _renamed(module, function, below, max(2, len(anew)))
+    return []
+
+
+def _is_object(module: Module, value: ast.expr) -> bool:
+    """Whether an expression makes a recurrent cell or a layer."""
+    name = (module.resolve(value.func) or "") if isinstance(value, ast.Call) else ""
+    return name.startswith(_OBJECTS) and name.rpartition(".")[2][:1].isupper()
 
 
 def _last_apart(module: Module, straight: list[ast.stmt], name: str, found: list[ast.Name]) -> list[ast.Name]:
