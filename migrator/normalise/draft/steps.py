@@ -17,6 +17,7 @@ from migrator.normalise.functions.idle import taken_away, unsaid
 from migrator.normalise.functions.lambdas import functools_partial, lambda_function, local_function
 from migrator.normalise.functions.lift import keywords, nested_function
 from migrator.normalise.functions.partials import filled_in, written_out
+from migrator.normalise.functions.training_flags import told_to_train
 from migrator.normalise.functions.wrapped import unwrapped
 from migrator.normalise.names.apart import named_apart
 from migrator.normalise.names.asserted import asserted_in_place
@@ -34,6 +35,7 @@ from migrator.normalise.objects.reserved import PARAMS, RESERVED, params_of
 from migrator.normalise.objects.unbox import ancestors, boxes, holds_attributes, is_abstract, without_holder
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
+from migrator.resolve.syntax import walk
 from migrator.rewrite import Replace, Unprintable, code
 
 MAX_STEPS = 200
@@ -112,6 +114,10 @@ class Preparation(ObjectSteps):
                     changes = self._try(module, function, lambda: handed_closure(self.drafts, module, function))
                     if changes:
                         return changes
+        for definition in reachable:
+            changes = self._told_to_train(definition)
+            if changes:
+                return changes
         for definition in reachable:
             for statement, owner in boxes(self.drafts.project, definition):
                 changes = self._try(definition.module, statement.value, lambda: self._box(definition, statement, owner))
@@ -355,6 +361,16 @@ class Preparation(ObjectSteps):
         if not (self._makes_layers(definition) or self._inlined(definition)):
             return []
         return self._try(module, made, lambda: named_object(self.drafts, module, made))
+
+    def _told_to_train(self, definition: Definition) -> list[Change]:
+        """Functions that make recurrent cells are told whether they train."""
+        project, module = self.drafts.project, definition.module
+        for call in (node for node in walk(definition.node) if isinstance(node, ast.Call)):
+            maker = project.definition(module, call.func)
+            changes = self._try(module, call.func, lambda: told_to_train(project, maker) if maker is not None else [])
+            if changes:
+                return changes
+        return []
 
     def _function_call(self, module: Module, call: ast.Call, definition: Definition) -> list[Change]:
         function = definition.node
