@@ -63,40 +63,68 @@ def _unfolded(project: Project, module: Module, config: ast.Name, arg: ast.arg) 
     if not plain or not isinstance(holder, ast.Module) or module.loads_of_parameter(arg.arg, function) != [config]:
         return []
     readers = project.readers.of(module, module.scope(holder), function.name)
-    call = readers[0][0].parent(readers[0][1]) if len(readers) == 1 else None
-    if not isinstance(call, ast.Call) or call.func is not readers[0][1] or readers[0][0] is not module:
+    there, reader = readers[0] if len(readers) == 1 else (module, None)
+    call = there.parent(reader) if reader is not None else None
+    if not isinstance(call, ast.Call) or call.func is not reader:
         return []
     try:
         value = given(function, call).get(arg.arg)
     except Stuck:
         return []
-    made = _made(project, module, value, call) if value is not None else None
+    made = _made(project, there, value, call) if value is not None else None
     if value is None or made is None:
         return []
-    config_call, statement = made
-    if not is_same(module, config_call.func, config) or has_comments(module, statement or config_call):
+    config_call, statement, reads = made
+    maker = _maker(module, there, config_call, config)
+    if not maker or has_comments(there, statement or config_call):
         return []
     try:
         fields = bind(config_call, SIGNATURE, "RunConfig")
     except Unsupported:
         return []
-    own = [n for n, v in fields.items() if not is_same(module, v, config)]
+    own = [n for n, v in fields.items() if not _stays(module, there, v, config)]
     names = {name: module.unused_name(name, function.body[0]) for name in own}
     taken = {each.arg for each in args.args}
-    if taken & set(names.values()) or not _has_only(module, statement, config_call, call):
+    if taken & set(names.values()) or not _has_only(there, statement, config_call, call):
         return []
-    parts = [f"{name}={names.get(name) or module.segment(field)}" for name, field in fields.items()]
-    file = module.cst
-    changes: list[rewrite.Change] = [Replace(config, code(f"{module.segment(config_call.func)}({', '.join(parts)})"))]
-    changes += [Remove(statement)] if statement is not None else []
+    known = {read: fields.get(read.attr) for read in reads}
+    if any(field is None or not is_same(there, field, read) for read, field in known.items()):
+        return []
+    parts = [f"{name}={names.get(name) or there.segment(field)}" for name, field in fields.items()]
+    file = there.cst
+    changes: list[rewrite.Change] = [Remove(statement)] if statement is not None else []
+    changes += [Replace(read, file.expression(field)) for read, field in known.items() if field is not None]
     keyword = next((k for k in call.keywords if k.value is value), None)
     at, given_now = arguments(call).index(keyword or value), {names[n]: file.expression(fields[n]) for n in own}
     if keyword is not None:
         new = with_arguments(file.call(call), spread={at: given_now})
     else:
         new = with_arguments(file.call(call), drop=[at], insert={at: [*given_now.values()]})
-    head = with_parameters(file.statement(function), instead=[n for each in args.args for n in _told(each, arg, names)])
-    return Change.of(module, *changes, Replace(call, new), Replace(function, head))
+    head = with_parameters(
+        module.cst.statement(function), instead=[n for each in args.args for n in _told(each, arg, names)]
+    )
+    inner = [Replace(config, code(f"{maker}({', '.join(parts)})")), Replace(function, head)]
+    outer = [*changes, Replace(call, new)]
+    try:
+        return Change.every([*((module, change) for change in inner), *((there, change) for change in outer)])
+    except Stuck:
+        return []
+
+
+def _maker(module: Module, there: Module, made: ast.Call, config: ast.Name) -> str:
+    """What makes a RunConfig where the function stands; empty where it has no name there."""
+    if module is there:
+        return module.segment(made.func) if is_same(module, made.func, config) else ""
+    call = module.parent(module.parent(config) or config)
+    maker = call.func if isinstance(call, ast.Call) else None
+    package = maker.value if isinstance(maker, ast.Attribute) else None
+    known = package is not None and f"{module.resolve(package)}.RunConfig" == RUN_CONFIG
+    return f"{module.segment(package)}.RunConfig" if known and package is not None else ""
+
+
+def _stays(module: Module, there: Module, field: ast.expr, config: ast.Name) -> bool:
+    """Whether the function can say the value of a field itself."""
+    return is_same(module, field, config) if module is there else isinstance(field, ast.Constant)
 
 
 def _told(each: ast.arg, arg: ast.arg, names: dict[str, str]) -> list[str]:
@@ -106,17 +134,20 @@ def _told(each: ast.arg, arg: ast.arg, names: dict[str, str]) -> list[str]:
 
 def _made(
     project: Project, module: Module, value: ast.expr, call: ast.Call
-) -> tuple[ast.Call, ast.Assign | None] | None:
-    """The call that makes a configuration, and the statement that holds it for one argument alone."""
+) -> tuple[ast.Call, ast.Assign | None, list[ast.Attribute]] | None:
+    """The call that makes a configuration, the statement that holds it for one argument, and what else reads its fields."""
     statement = module.assignment(value) if isinstance(value, ast.Name) else None
     made = value if statement is None else statement.value
     if not isinstance(made, ast.Call) or module.resolve(made.func) != RUN_CONFIG:
         return None
+    reads: list[ast.Attribute] = []
     if statement is not None and isinstance(value, ast.Name):
         scope = module.scope(statement)
-        if module.loads_of(value.id, scope) != [value] or project.readers.elsewhere(module, scope, value.id):
+        others = [module.parent(load) for load in module.loads_of(value.id, scope) if load is not value]
+        reads = [read for read in others if isinstance(read, ast.Attribute) and isinstance(read.ctx, ast.Load)]
+        if len(reads) < len(others) or project.readers.elsewhere(module, scope, value.id):
             return None
-    return made, statement
+    return made, statement, reads
 
 
 def _has_only(module: Module, statement: ast.Assign | None, config: ast.Call, call: ast.Call) -> bool:

@@ -12,6 +12,7 @@ from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.reasons import reason_at
 from migrator.resolve.symbols import Scope
+from migrator.resolve.syntax import is_name, walk
 
 from ..estimator_calls.estimator_values import Construction
 from ..estimator_calls.keras_estimator import given_to
@@ -159,7 +160,8 @@ def _refused(plan: Plan) -> str:
         return "values of a checkpoint"
     if plan.fed and recorded(plan):  # whose variables no call of the model alone makes
         return "summaries of layers that are applied to labels"
-    if plan.averaged or plan.config_fields or "config" in plan.statics:
+    told = "config" in plan.statics and any(is_name(node, "config") for node in walk(plan.function))
+    if plan.averaged or plan.config_fields or told:
         return "averages, a Scaffold or the configuration in its model_fn"
     return ""
 

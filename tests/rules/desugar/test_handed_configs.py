@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from desugared import MODEL, TRAIN, below
-from modelfn.programs import migrate, run
+from desugared import ESTIMATOR, MODEL, TRAIN, below, plain
+from modelfn.programs import HELPERS, joined, migrate, run
 
 BUILD = """def build({parameters}):
     return tf.estimator.Estimator(model_fn, params={{"units": 1}}, config=config)
@@ -78,3 +78,67 @@ def test_a_configuration_with_comments_stays() -> None:
     main = 'estimator = build(\n    tf.estimator.RunConfig(\n        "here",  # of each night\n    )\n)\n'
     text = run(MODEL + BUILD.format(parameters="config") + main + TRAIN)["program.py"].after.decode()
     assert "# of each night" in text and "def build(config):" in text
+
+
+def files(fields: str, more: str = "", build: str = BUILD.format(parameters="config")) -> dict[str, str]:
+    """A program whose function that makes the Estimator stands in another file."""
+    main = f"def main(folder):\n    config = tf.estimator.RunConfig({fields})\n{more}"
+    main += "    estimator = model.build(config)\n    estimator.train(model.make_input_fn(8, None), steps=20)\n\n\nmain(load())\n"
+    return {"model.py": MODEL + build, "task.py": f"import tensorflow as tf\n\nimport model\n\n\n{main}"}
+
+
+def after(given: dict[str, str]) -> dict[str, str]:
+    outcomes = run(given)
+    return {path: joined(outcome.after.decode()) for path, outcome in outcomes.items()}
+
+
+def test_a_function_of_another_file_is_given_the_fields() -> None:
+    found = after(files("folder, save_checkpoints_steps=5, keep_checkpoint_max=2"))
+    assert "def build(model_dir):" in found["model.py"] and "max_to_keep=2" in found["task.py"] + found["model.py"]
+    assert "model.build(folder)" in found["task.py"] and "RunConfig" not in found["task.py"]
+    assert HELPERS not in found
+
+
+def test_names_of_the_file_that_makes_it_are_given() -> None:
+    given = files("folder, save_checkpoints_steps=EVERY")
+    found = after({**given, "task.py": given["task.py"].replace("import model\n", "import model\n\nEVERY = 5\n")})
+    assert "def build(model_dir, save_checkpoints_steps):" in found["model.py"]
+    assert "model.build(folder, EVERY)" in found["task.py"]
+
+
+def test_what_else_reads_its_fields_reads_their_values() -> None:
+    found = after(files("folder", "    print(config.model_dir)\n"))
+    assert "    print(folder)\n" in found["task.py"] and "model.build(folder)" in found["task.py"]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "    print(config)\n",
+        "    print(config.num_worker_replicas)\n",
+        "    config.folder = folder\n",
+        "    print([config.model_dir for folder in (1, 2)])\n",
+    ],
+)
+def test_a_configuration_that_is_read_otherwise_stays(more: str) -> None:
+    found = after(files("folder", more))
+    assert "def build(config):" in found["model.py"] and "model.build(config)" in found["task.py"]
+
+
+def test_a_file_without_the_name_of_the_library_is_given_the_configuration() -> None:
+    build = "Estimator = tf.estimator.Estimator\n\n\n" + BUILD.format(parameters="config")
+    found = after(files("folder", build=build.replace("return tf.estimator.Estimator", "return Estimator")))
+    assert "def build(config):" in found["model.py"]
+
+
+def test_a_function_that_two_files_call_stays() -> None:
+    given = files("folder")
+    found = after({**given, "other.py": given["task.py"]})
+    assert "def build(config):" in found["model.py"]
+
+
+def test_a_model_fn_that_does_not_read_its_configuration() -> None:
+    source = MODEL.replace("mode, params):", "mode, params, config):")
+    assert plain(source + ESTIMATOR + TRAIN).endswith("model.fit(make_input_fn(8, None)().take(20))\n")
+    source = source.replace("predictions = ", "print(config.model_dir)\n    predictions = ")
+    assert HELPERS in run(source + ESTIMATOR + TRAIN)
