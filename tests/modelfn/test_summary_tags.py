@@ -102,3 +102,36 @@ def test_a_message_tells_the_tag() -> None:
 def test_left_alone(body: str) -> None:
     source = model_fn(f'net = features["x"] * 2.0\n{body}\npredictions = tf.layers.dense(net, 3)', before=HELPER)
     assert manual_reason(source)
+
+
+TABLE = """
+def mlp(net, units):
+    for n in units:
+        net = tf.layers.dense(net, n)
+        add_summary(net.name, net)
+    return net
+
+
+def deep(net, params):
+    return mlp(net, params["units"])
+
+
+def wide(net, params):
+    return mlp(2.0 * net, params["units"])
+
+
+MODELS = {"deep": deep, "wide": wide}
+
+
+"""
+
+
+def test_networks_out_of_a_table() -> None:
+    body = 'predictions = MODELS[params["model"]](features["x"], params)'
+    text = migrate(model_fn(body, before=HELPER.replace("activation_summary", "other") + TABLE))
+    assert '"net_%d/zeros" % i' in method(text, "call", "Mlp")
+
+
+def test_a_network_that_a_model_goes_through_twice() -> None:
+    body = 'net = features["x"]\npredictions = deep(net, params) - wide(net, params)'
+    assert "called again" in manual_reason(model_fn(body, before=HELPER + TABLE.partition("MODELS")[0]))

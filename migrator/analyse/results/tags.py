@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 # Functions that take a name first, by the ends of their qualified names.
 _NAME_FIRST = ("get_variable",)
 SCOPES = ("tensorflow.variable_scope", "tensorflow.name_scope")
+_Way = tuple[tuple[ast.AST, ast.FunctionDef], ...]
+"""A model_fn, and the calls that lead to a helper, each with the function that it calls."""
 _WITHOUT_PREFIX = "  # so that Keras puts no prefix before the tag"
 
 
@@ -58,22 +60,30 @@ def _outer_path(plan: Body, leaf: Leaf, tag: ast.expr) -> str:
     paths = list(_paths(plan, plan.function, ()))
     if len({path for _, path, _ in paths}) > 1 or any("*" in path for _, path, _ in paths):
         raise Unsupported("a summary in a helper that is called in a scope, whose name its tag gets", leaf.node)
-    models = [model for model, _, _ in paths]
-    if not told and (len(set(models)) < len(models) or any(repeated for _, _, repeated in paths)):
+    again = any(_meet(one, other) for i, (one, _, _) in enumerate(paths) for other, _, _ in paths[:i])
+    if not told and (again or any(repeated for _, _, repeated in paths)):
         raise Unsupported("a summary in a helper that is called again, whose tag gets a number then", leaf.node)
     return paths[0][1] if paths else ""
 
 
+def _meet(one: _Way, other: _Way) -> bool:
+    """Whether a model may go both ways: not from two model_fns, and not where one call calls one function or the other."""
+    first, second = next(((a, b) for a, b in zip(one, other) if a != b), (one[-1], other[-1]))
+    if one[0] != other[0]:
+        return False
+    return first[0] is not second[0] or first[1] is second[1]
+
+
 def _paths(
     plan: Body, function: ast.FunctionDef, seen: tuple[ast.FunctionDef, ...]
-) -> Iterator[tuple[ast.FunctionDef, str, bool]]:
-    """For each way from a model_fn to a helper: that function, the scopes around the calls, whether they stand in a loop.
+) -> Iterator[tuple[_Way, str, bool]]:
+    """For each way from a model_fn to a helper: the calls, the scopes around them, whether they stand in a loop.
 
     The path of scopes has a ``*`` for each that is not literal, or that another statement may open before.
     """
     found = [s for s in plan.sublayers.found.values() if s.definition.node is function]
     if not found or function in seen:
-        yield function, "", False
+        yield ((function, function),), "", False
         return
     calls = {call: module for sublayer in found for module, call in sublayer.calls}
     for call, module in calls.items():
@@ -93,10 +103,10 @@ def _paths(
         repeated = any(isinstance(a, (ast.For, ast.While, ast.comprehension)) for a in around[:holder])
         above = around[holder] if holder < len(around) else None
         if not isinstance(above, ast.FunctionDef):
-            yield function, own, repeated
+            yield ((call, function),), own, repeated
             continue
-        for model, path, again in _paths(plan, above, (*seen, function)):
-            yield model, path + own, again or repeated
+        for way, path, again in _paths(plan, above, (*seen, function)):
+            yield (*way, (call, function)), path + own, again or repeated
 
 
 def joined(lines: list[str]) -> list[str]:

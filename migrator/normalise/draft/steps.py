@@ -17,6 +17,7 @@ from migrator.normalise.functions.idle import taken_away, unsaid
 from migrator.normalise.functions.lambdas import functools_partial, lambda_function, local_function
 from migrator.normalise.functions.lift import keywords, nested_function
 from migrator.normalise.functions.partials import filled_in, written_out
+from migrator.normalise.functions.possible_values import handed
 from migrator.normalise.functions.training_flags import told_to_train
 from migrator.normalise.functions.wrapped import unwrapped
 from migrator.normalise.names.apart import named_apart
@@ -197,11 +198,23 @@ class Preparation(ObjectSteps):
                 continue
             found[definition] = None
             for call in calls_below(definition.module, definition.node):
-                other = project.definition(definition.module, call.func)
-                if other is not None and isinstance(other.node, ast.FunctionDef) and self._makes_layers(other):
-                    if not other.module.is_inside(other.node, definition.node):
-                        stack.append(other)
+                for other in self._behind(definition.module, call.func):
+                    if isinstance(other.node, ast.FunctionDef) and self._makes_layers(other):
+                        if not other.module.is_inside(other.node, definition.node):
+                            stack.append(other)
         return list(found)
+
+    def _behind(self, module: Module, function: ast.expr) -> list[Definition]:
+        """The definitions that an expression which is called may stand for: by name, or out of a table."""
+        project = self.drafts.project
+        definition = project.definition(module, function)
+        if definition is not None or not isinstance(function, (ast.Name, ast.Subscript)):
+            return [definition] if definition is not None else []
+        if isinstance(function, ast.Name) and not module.bindings(function):
+            return []  # a built-in function
+        way = handed(project, module, function)
+        places = way.values if way is not None else []
+        return [found for found in (project.definition(*place) for place in places) if found is not None]
 
     # -- steps --------------------------------------------------------------------------------------------------------
 
