@@ -166,6 +166,8 @@ ZEROS = [[1, 0.5], [11, 0.25]]
         ("fc/BiasAdd_0", "fc/net"),  # the name of a tensor
         ("conv1/conv1/Relu/zeros", "conv1/net/zeros"),  # of an operation
         ("stack/concat_1/zeros", "stack/both/zeros"),
+        ("conv1/conv1/pool/zeros", "conv1/net/zeros"),  # of an operation with a name, in a scope
+        ("a/b/a/b/pool/zeros", "a/b/net/zeros"),
     ],
 )
 def test_tags_of_tensors_have_those_of_variables(tmp_path: Path, old: str, new: str) -> None:
@@ -182,6 +184,7 @@ def test_tags_of_tensors_have_those_of_variables(tmp_path: Path, old: str, new: 
         ({"d/Relu_0/zeros": ZEROS, "e/Relu_0/zeros": ZEROS}, {"d/net/zeros": ZEROS}),  # one for two
         ({"d/Relu_0": ZEROS, "cost": ZEROS}, {"cost": ZEROS}),  # that of another tag
         ({"d/cost": ZEROS}, {"d/price": ZEROS}),  # no tensor
+        ({"d/d/cost": ZEROS}, {"d/net/cost": [[1, 0.5], [11, 0.75]]}),
     ],
 )
 def test_tags_of_tensors_that_nothing_stands_for(tmp_path: Path, old: Tags, new: Tags) -> None:

@@ -25,6 +25,8 @@ _OF_TENSOR = re.compile(
     r"^(?:.*/)?(?:[^/]+_0|(?:[A-Z][A-Za-z0-9]*|add|concat|mul|stack|sub)(?:_\d+)?)(?P<rest>/[^/]+)?$"
 )
 """Tags with the name of a tensor or an operation: ``Dense/dense/Relu_0/activation`` and ``conv1/Relu/activation``."""
+_OF_SCOPE = re.compile(r"^(?P<scope>.+)/(?P=scope)/[^/]+(?P<rest>/[^/]+)?$")
+"""Tags in a scope that say it again, with the name of an operation in it: ``conv1/conv1/pool/sparsity``."""
 _UNLIKE = re.compile(
     r"(^|/)(global_step/sec|examples/sec|checkpoint_path)$|fraction_(over_\d+_)?of_\d+_full$|^(graph|queue)/"
 )
@@ -88,7 +90,7 @@ def _renamed(old: Mapping[str, Any], new: Mapping[str, Any], tolerance: Toleranc
     found = set[str]()
     own = [tag for tag in new if all(_partner(other, {tag: True}) is None for other in old)]
     for tag, series in old.items():
-        tensor = _OF_TENSOR.match(tag)
+        tensor = _OF_TENSOR.match(tag) or _OF_SCOPE.match(tag)
         if tensor is None or _partner(tag, new) is not None or _UNLIKE.search(tag):
             continue
         for other in own:
