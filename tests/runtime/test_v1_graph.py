@@ -312,3 +312,24 @@ def test_features_that_are_a_tuple_are_predicted_whole(tmp_path: Path) -> None:
 
     found = [each["output"] for each in predict(graph_model(pairs_model_fn, str(tmp_path)), pairs)]
     np.testing.assert_allclose(found, 5.0 * X, rtol=1e-6)
+
+
+def test_a_model_fn_may_change_its_parameters(tmp_path: Path) -> None:
+    """TensorFlow 1 gave each graph a copy of them."""
+    seen: list[list[int]] = []
+
+    def changing(features: Any, labels: Any, mode: str, params: Any) -> EstimatorSpec:
+        params["units"].insert(0, 3)
+        seen.append(list(params["units"]))
+        logits = tf.compat.v1.layers.dense(features["x"], 1)
+        loss = tf.reduce_mean(tf.square(logits - tf.cast(tf.reshape(labels, [-1, 1]), logits.dtype)))
+        step = tf.compat.v1.train.get_global_step()
+        train_op = tf.compat.v1.train.GradientDescentOptimizer(0.1).minimize(loss, step)
+        return EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+    params = {"units": [4]}
+    model = graph_model(changing, str(tmp_path), params=params)
+    data = tf.data.Dataset.from_tensor_slices(({"x": X}, Y)).batch(4)
+    train(model, lambda: data, steps=2)
+    evaluate(model, lambda: data, steps=1)
+    assert len(seen) >= 2 and all(units == [3, 4] for units in seen) and params == {"units": [4]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import types
 from collections.abc import Mapping, Sequence
@@ -84,7 +85,7 @@ class GraphModel(tf.keras.Model):
 
     def offered(self, mode: str) -> dict[str, Any]:
         """What a `model_fn` may name as its arguments, beside the features and labels."""
-        return {"mode": mode, "params": self.graphs.params}
+        return {"mode": mode, "params": copy.deepcopy(self.graphs.params)}  # which the model_fn may change
 
     def new_graph(self, mode: str, spec: Any) -> Graph:
         """The graph of the `model_fn` in `mode`."""

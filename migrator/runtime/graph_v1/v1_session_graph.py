@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Sequence
 from typing import Any, Callable
 
@@ -64,7 +65,7 @@ class SessionGraphModel(GraphModel):
     def offered(self, mode: str) -> dict[str, Any]:
         given = self.graphs.params
         params = given(mode) if isinstance(given, dict) and callable(given) else given
-        return {"mode": mode, "params": params, "config": self.run_config}
+        return {"mode": mode, "params": copy.deepcopy(params), "config": self.run_config}
 
     def new_graph(self, mode: str, spec: Any) -> SessionGraph:
         return SessionGraph(self, mode, spec)
