@@ -159,6 +159,19 @@ class Text:
         is_border = self.cells is not None and has_border(line.decode("utf-8", "surrogatepass").rstrip())
         return line.lstrip().startswith(b"#") and not is_border
 
+    def is_blank_above(self, start: int) -> bool:
+        """Whether the line above the one that begins at `start` is blank."""
+        return bool(start) and not self.source[self.line_span((start - 1, start - 1))[0] : start].strip()
+
+    def is_paragraph(self, first: Place, last: Place) -> bool:
+        """Whether nothing else stands between two blank lines than two nodes, what is between them, and comments above them."""
+        (start, _), (_, end) = self.line_span(first), self.line_span(last)
+        start = self.above_comments(start)
+        ends = self.line_starts[bisect.bisect_right(self.line_starts, end) :][:1]
+        if not ends or self.source[end : ends[0]].strip():
+            return False
+        return self.is_blank_above(start) and not self.comments_in(self.span(first)[0], self.span(last)[0])
+
     def skip_inline(self, position: int) -> int:
         """Past blanks and a comment to the next code on this line, or past the line's ending."""
         source = self.source

@@ -229,6 +229,13 @@ def _gaps(run: Sequence[ast.stmt], slots: Mapping[ast.stmt, Slot]) -> Iterator[t
     yield None, new
 
 
+def below_blank_line(statement: Statement) -> Statement:
+    """A statement with a blank line above it."""
+    import libcst as cst
+
+    return statement.with_changes(leading_lines=[cst.EmptyLine(indent=False), *statement.leading_lines])
+
+
 def has_comment(statement: Statement) -> bool:
     """Whether a simple statement has a comment behind it."""
     behind = getattr(statement, "trailing_whitespace", None)

@@ -8,12 +8,13 @@ from __future__ import annotations
 import ast
 import bisect
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Optional, overload
 
 from migrator.resolve.parsing import expression_tree
+from migrator.resolve.syntax import children
 from migrator.resolve.text import Span, Text
 from migrator.vocabulary.diagnostics import Edit
 
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 
     from .heads import Piece
     from .units import Unit
+
+
+Substitute = Callable[[ast.AST], "Optional[cst.BaseExpression]"]
+"""What takes the place of a node; None where it stays, and what is in it is asked about."""
 
 
 class CstFile:
@@ -66,12 +71,12 @@ class CstFile:
         found: cst.Call = self.node(node)  # type: ignore[assignment]
         return found
 
-    def filled(self, node: ast.expr, table: Mapping[ast.AST, cst.BaseExpression]) -> cst.BaseExpression:
+    def filled(self, node: ast.AST, table: Mapping[ast.AST, cst.BaseExpression]) -> cst.BaseExpression:
         """An expression with others in the place of nodes in it."""
         from .trees import replaced_in
 
         found: cst.BaseExpression = replaced_in(  # type: ignore[assignment]  # as one expression gives one
-            self.expression(node), {self.node(inner): new for inner, new in table.items()}
+            self.node(node), {self.node(inner): new for inner, new in table.items()}
         )
         return found
 
@@ -94,6 +99,32 @@ class CstFile:
             unit.statement, {found: table[inner] for inner, found in inside.items() if found is not None}
         )
         return new
+
+    @overload
+    def substituted(self, node: ast.expr, substitute: Substitute) -> cst.BaseExpression: ...
+    @overload
+    def substituted(self, node: ast.stmt, substitute: Substitute) -> Statement: ...
+    def substituted(self, node: ast.AST, substitute: Substitute) -> cst.CSTNode:
+        """An expression, or a whole statement, with what `substitute` gives for nodes in it, of which the outermost are asked
+        first. Raises Unprintable."""
+        table: dict[ast.AST, cst.BaseExpression] = {}
+        stack: list[ast.AST] = [node]
+        while stack:
+            inner = stack.pop()
+            new = substitute(inner)
+            if new is not None:
+                table[inner] = new
+            else:
+                stack += children(inner)
+        return self.statement(node, table) if isinstance(node, ast.stmt) else self.filled(node, table)
+
+    def statements(self, nodes: Sequence[ast.stmt], substitute: Substitute | None = None) -> list[Statement]:
+        """Statements in a row, with the blank lines between them, of several only one; see `substituted`. Raises Unprintable."""
+        from .blocks import below_blank_line
+
+        new = [self.statement(node) if substitute is None else self.substituted(node, substitute) for node in nodes]
+        above = [self.text.is_blank_above(self._unit(self._wholes, node, whole).piece.start) for node in nodes]
+        return [below_blank_line(one) if index and above[index] else one for index, one in enumerate(new)]
 
     def known_statement(self, node: ast.stmt) -> Statement | None:
         """A statement that was asked for before."""

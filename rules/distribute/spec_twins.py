@@ -8,7 +8,7 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
-from migrator.vocabulary.diagnostics import Edit
+from migrator.rewrite import Change, Remove, Replace, statements
 
 _OF_TPU = (
     "mode predictions loss train_op eval_metrics export_outputs scaffold_fn host_call training_hooks evaluation_hooks "
@@ -21,7 +21,7 @@ _OF_ESTIMATOR = (
 _READS = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.UnaryOp, ast.Not, ast.expr_context, ast.Index)
 
 
-def one_of_twins(module: Module, call: ast.Call) -> Edit | None:
+def one_of_twins(module: Module, call: ast.Call) -> Change | None:
     """One return instead of ``if params["use_tpu"]: return TPUEstimatorSpec(…)`` and ``return EstimatorSpec(…)`` of the same.
 
     The second one stands under ``else``, or right behind; or the first does, where the condition is the other way around.
@@ -49,8 +49,8 @@ def one_of_twins(module: Module, call: ast.Call) -> Edit | None:
     ):
         return None
     if other is not _behind(module, test):
-        return module.edit(test, f"return {module.segment(other.value)}")
-    return module.delete_statement(test)
+        return Replace(test, statements("return {spec}", spec=module.cst.expression(other.value)))
+    return Remove(test)
 
 
 def _is_read(test: ast.expr) -> bool:

@@ -52,7 +52,7 @@ def settle_tpus(drafts: Drafts, paths: Iterable[str]) -> None:
             if short_name(name) == "TPUEstimatorSpec":
                 twins = one_of_twins(module, call)
                 if twins is not None:
-                    changes.append(Change(twins))
+                    changes += Change.of(module, twins)
                     continue
                 if any(keyword.arg == "host_call" and not is_none(keyword.value) for keyword in call.keywords):
                     drafts.remark(module, call, NO_HOST_CALL)

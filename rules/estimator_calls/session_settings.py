@@ -9,7 +9,7 @@ from typing import Union
 from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
-from migrator.rewrite import Replace, with_arguments
+from migrator.rewrite import Remove, Replace, with_arguments
 from migrator.vocabulary.diagnostics import Edit
 
 _SETTINGS = frozenset({"tensorflow.ConfigProto", "tensorflow.GPUOptions", "tensorflow.OptimizerOptions"})
@@ -110,13 +110,8 @@ def _is_plain(module: Module, node: ast.expr) -> bool:
 
 def _without(module: Module, statements: list[ast.stmt]) -> list[Edit]:
     """The removal of statements; of those that are a paragraph by themselves with its comment and the empty line below it."""
-    edits = [module.delete_statement(statement) for statement in statements]
-    start, end = min(edit.start for edit in edits), max(edit.end for edit in edits)
-    whole = sum(edit.end - edit.start for edit in edits) == end - start and not any(edit.text for edit in edits)
-    below = module.source[end:].split(b"\n", 1)
-    if not whole or len(below) < 2 or below[0].strip():
-        return edits
-    start = module.above_comments(start)
-    if not start or module.source[module.line_span((start - 1, start - 1))[0] : start].strip():
-        return edits
-    return [module.edit((start, end + len(below[0]) + 1), "")]
+    first, last = statements[0], statements[-1]
+    block = getattr(module.parent(first), "body", [])
+    together = first in block and block[block.index(first) :][: len(statements)] == statements
+    whole = together and module.is_paragraph(first, last)
+    return module.cst.apply(Remove(statement, apart=whole) for statement in statements)

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 
 from migrator.analyse.function.specs import SPEC
 from migrator.analyse.statements.names import binds, reads
-from migrator.emit.render import Renderer
-from migrator.normalise.draft.draft import Change, Drafts
+from migrator.normalise.draft.draft import Change
 from migrator.normalise.draft.returns import own_nodes, own_statements
 from migrator.normalise.functions.lift import module_name
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
-from migrator.rewrite import Remove, Replace, expr, with_arguments
+from migrator.rewrite import Insert, Remove, Replace, Unprintable, code, expr, statements, with_arguments
 
 _SPECS = frozenset({SPEC, "tensorflow.contrib.tpu.TPUEstimatorSpec"})
 _KERAS = "tensorflow.keras."
@@ -22,7 +21,7 @@ _MODELS = frozenset({f"{_KERAS}Model", f"{_KERAS}models.Model"})
 _INPUTS = frozenset({f"{_KERAS}Input", f"{_KERAS}layers.Input"})
 
 
-def at_once(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Change]:
+def at_once(module: Module, function: ast.FunctionDef) -> list[Change]:
     """The edits for the first such model in a model_fn; none if it has none, and for other functions."""
     if not any(isinstance(n, ast.Call) and module.resolve(n.func) in _SPECS for n in own_nodes(function.body)):
         return []
@@ -32,7 +31,7 @@ def at_once(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[C
             if _is_made(module, statement, _SEQUENTIAL):
                 changes = _listed(module, function, block[start:]) or _on_one_line(module, statement)
             if not changes and _is_made(module, statement, _MODELS):
-                changes = _function(drafts, module, function, block[: start + 1])
+                changes = _function(module, function, block[: start + 1])
             if changes:
                 return changes
     return []
@@ -113,7 +112,7 @@ def _added(statement: ast.stmt, name: str) -> ast.expr | None:
     return call.args[0] if len(call.args) == 1 and not isinstance(call.args[0], ast.Starred) else None
 
 
-def _function(drafts: Drafts, module: Module, function: ast.FunctionDef, block: list[ast.stmt]) -> list[Change]:
+def _function(module: Module, function: ast.FunctionDef, block: list[ast.stmt]) -> list[Change]:
     """A function of the module that makes the model which the last statement of `block` makes of its own inputs."""
     starts = (i for i, statement in enumerate(block) if _makes_input(module, statement))
     region = block[next(starts, len(block)) :]
@@ -134,7 +133,7 @@ def _function(drafts: Drafts, module: Module, function: ast.FunctionDef, block: 
     if any(_is_tensor(module, function, one) for one in taken):
         return []
     new = module_name(module, f"make_{name}", function.name)
-    return _moved(drafts, module, function, region, f"{new}({', '.join(taken)})")
+    return _moved(module, function, region, f"{new}({', '.join(taken)})")
 
 
 def _is_tensor(module: Module, function: ast.FunctionDef, name: str, seen: frozenset[str] = frozenset()) -> bool:
@@ -157,25 +156,20 @@ def _makes_input(module: Module, statement: ast.stmt) -> bool:
     return bool(made) and not any(k.arg == "tensor" for call in made for k in call.keywords)
 
 
-def _moved(
-    drafts: Drafts, module: Module, function: ast.FunctionDef, region: list[ast.stmt], made: str
-) -> list[Change]:
+def _moved(module: Module, function: ast.FunctionDef, region: list[ast.stmt], made: str) -> list[Change]:
     last = region[-1]
     assert isinstance(last, ast.Assign)
-    renderer, unit = Renderer(module), "    "
-    lines, origins = [f"def {made}:"], [drafts.origin(module, function.lineno)]
-    for statement in region[:-1]:
-        lines += renderer.statement(statement, lambda node: None, unit)
-    lines += renderer.statement(
-        last, lambda node: f"return {module.segment(last.value)}" if node is last else None, unit
-    )
-    lines = [line for i, line in enumerate(lines) if line.strip() or i > 1]
-    origins += [drafts.origin(module, region[0].lineno)] * (len(lines) - 1)
+    file = module.cst
+    try:
+        body = file.statements(region[:-1])
+        body += statements("return {value}", value=file.expression(last.value))
+    except Unprintable:
+        return []
     top: ast.AST = function
     while not isinstance(module.parent(top), ast.Module):
         top = module.parent(top) or top
-    start = min([module.line_span(top)[0], *(module.line_span(d)[0] for d in getattr(top, "decorator_list", []))])
-    text = module.newline.join(lines) + module.newline * 3
-    span = module.span(region[0])[0], module.span(last.value)[1]
-    call = f"{_name(last)} = {made}"
-    return [Change(module.insert(start, text), tuple(origins)), Change(module.edit(span, call))]
+    assert isinstance(top, ast.stmt)
+    call = statements("{name} = {made}", name=_name(last), made=code(made))
+    changes = [Remove(statement) for statement in region[:-1]]
+    head = Insert(statements(f"def {made}:\n    {{body}}", body=body), before=top, apart=True)
+    return Change.of(module, head, *changes, Replace(last, call))

@@ -10,15 +10,18 @@ import keyword
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from migrator.emit.render import Renderer
 from migrator.normalise.draft.draft import Change
 from migrator.normalise.draft.returns import own_nodes, own_statements
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
-from migrator.rewrite import Insert, Replace, expr, statements
+from migrator.rewrite import Insert, Replace, Unprintable, code, expr, statements
 
 from .metrics import METRICS
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 _VIEWS = ("items", "keys", "values")
 
@@ -41,16 +44,17 @@ class _Entry:
     value: ast.expr
     name: str = ""
 
-    def part(self, module: Module, index: int) -> str | None:
-        """The text of the value (0) or the update (1)."""
+    def part(self, module: Module, index: int) -> cst.BaseExpression | None:
+        """The value (0) or the update (1)."""
         if isinstance(self.value, ast.Tuple) and len(self.value.elts) == 2:
-            return module.segment(self.value.elts[index])
-        whole = self.whole(module)
-        return None if whole is None else f"{whole}[{index}]"
+            return module.cst.expression(self.value.elts[index])
+        whole = self.whole()
+        return None if whole is None else expr(f"{{whole}}[{index}]", whole=whole)
 
-    def whole(self, module: Module) -> str | None:
-        """The text of the pair of both."""
-        return self.name or (module.segment(self.value) if isinstance(self.value, ast.Name) else None)
+    def whole(self) -> cst.BaseExpression | None:
+        """The pair of both."""
+        name = self.name or (self.value.id if isinstance(self.value, ast.Name) else "")
+        return expr(name) if name else None
 
 
 @dataclass
@@ -73,17 +77,14 @@ class _Loop:
         entries, made = loop._entries()
         if in_order:
             entries = sorted(entries, key=lambda entry: entry.key)
-        indent = module.indent(node)
-        if not entries or indent is None:
+        turns = [(_Turn(loop, entry), statement) for entry in entries for statement in node.body]
+        try:
+            new = [module.cst.substituted(statement, turn.instead) for turn, statement in turns]
+        except Unprintable:
             return []
-        lines: list[str] = []
-        for entry in entries:
-            for statement in node.body:
-                turn = _Turn(loop, entry)
-                lines += Renderer(module).statement(statement, turn.text, indent)
-                if not turn.seen:
-                    return []
-        return [*made, Change(module.edit(node, module.newline.join(lines).lstrip()))]
+        if not entries or not all(turn.seen for turn, _ in turns):
+            return []
+        return [*made, *Change.of(module, Replace(node, new))]
 
     def _entries(self) -> tuple[list[_Entry], list[Change]]:
         """The entries, and the edits that give names to those that have none; nothing if not all are seen."""
@@ -153,7 +154,7 @@ class _Loop:
 
 
 class _Turn:
-    """The text of a statement in the turn of one entry; `seen` is false where a part of it has none."""
+    """A statement in the turn of one entry; `seen` is false where a part of it has nothing that it stands for."""
 
     def __init__(self, loop: _Loop, entry: _Entry) -> None:
         self.loop, self.entry = loop, entry
@@ -165,10 +166,10 @@ class _Turn:
         self.parts = [part.id if isinstance(part, ast.Name) else "" for part in parts]
         self.seen = len(targets) == (2 if loop.view == "items" else 1) and bool(self.key or self.metric or self.parts)
 
-    def text(self, node: ast.AST) -> str | None:
-        """The text that takes the place of a node."""
+    def instead(self, node: ast.AST) -> cst.BaseExpression | None:
+        """What takes the place of a node."""
         if isinstance(node, ast.expr) and self.key and (folded := self._folded(node)) is not None:
-            return f'"{folded}"' if '"' not in folded and "\\" not in folded else repr(folded)
+            return code(f'"{folded}"' if '"' not in folded and "\\" not in folded else repr(folded))
         if isinstance(node, ast.JoinedStr):
             self.seen = False  # what it reads has no reliable place
         if isinstance(node, ast.Subscript) and self._is_metric(node.value):
@@ -178,14 +179,14 @@ class _Turn:
                 self.entry.part(self.loop.module, part) if isinstance(part, int) and part < 2 else None
             )
         if isinstance(node, ast.expr) and self._is_metric(node):
-            return self._checked(self.entry.whole(self.loop.module))
+            return self._checked(self.entry.whole())
         if isinstance(node, ast.Name) and node.id in self.parts:
             return self._checked(self.entry.part(self.loop.module, self.parts.index(node.id)))
         return None
 
-    def _checked(self, text: str | None) -> str | None:
-        self.seen &= text is not None
-        return text
+    def _checked(self, found: cst.BaseExpression | None) -> cst.BaseExpression | None:
+        self.seen &= found is not None
+        return found
 
     def _is_metric(self, node: ast.expr) -> bool:
         """Whether an expression is the metric of the turn: by its own name, or by the key in the dict."""

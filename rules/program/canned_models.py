@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Set
 
 from migrator.emit.polishing.polish import polished
 from migrator.emit.render import Renderer
-from migrator.resolve.calls import arguments, delete_arguments
+from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
+from migrator.rewrite import Replace, with_arguments
 from migrator.vocabulary.diagnostics import Edit
 
 from ..canned.canned import CANNED, arguments_of, told_dialect
@@ -35,7 +36,7 @@ class CannedClass:
     def call_edits(self) -> list[Edit]:
         """The edits of the call's name, and of what gives it optimizers. Raises Unsupported."""
         network = self.network
-        edits = [self.module.edit(self.call.func, self.name)]
+        edits = self.module.cst.apply([Replace(self.call.func, self.name)])
         for name, _, rate in self._optimizers():
             if name in network.given:
                 what = f"`{name}` of {network.short}"
@@ -86,8 +87,9 @@ class CannedClass:
         given = arguments_of(self.call, construction.name, construction.dialect)
         names = {id(value): name for name, value in given.items()}
         values = [(a, a.value if isinstance(a, ast.keyword) else a) for a in arguments(self.call)]
-        doomed = [argument for argument, value in values if names[id(value)] not in kept]
-        return delete_arguments(self.module, self.call, doomed)
+        doomed = [at for at, (_, value) in enumerate(values) if names[id(value)] not in kept]
+        cst = self.module.cst
+        return cst.apply([Replace(self.call, with_arguments(cst.call(self.call), drop=doomed))]) if doomed else []
 
 
 class CannedClasses:

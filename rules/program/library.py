@@ -10,6 +10,7 @@ from migrator.analyse.statements.modes import mode_of_symbol
 from migrator.engine.rule import ProgramRule
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
+from migrator.rewrite import Replace, code
 from migrator.vocabulary.diagnostics import Diagnostic, Location, Severity
 
 from ..bridge.reached import reached
@@ -46,9 +47,11 @@ def mode_files(rule: ProgramRule, group: Iterable[Module]) -> Iterator[Diagnosti
             modes = {node: mode for node, name in used if (mode := _mode(module, node, name))}
             if modes:
                 message = "TensorFlow 2 has no ModeKeys: they are the strings train, eval and infer"
-                edits = [module.edit(node, mode) for node, mode in modes.items()]
+                changes = [Replace(node, code(mode)) for node, mode in modes.items()]
                 leaves = _leaves(module, modes) if len(modes) == len(used) else None
-                yield rule.diagnostic(module, used[0][0], message, edits, severity=Severity.INFO, leaves=leaves)
+                yield rule.diagnostic(
+                    module, used[0][0], message, changes=changes, severity=Severity.INFO, leaves=leaves
+                )
 
 
 def _leaves(module: Module, modes: Collection[ast.expr]) -> Optional[list[Diagnostic]]:

@@ -84,7 +84,7 @@ def prepared(drafts: Drafts, constructions: Callable[[], list[Construction]]) ->
         changes = metric_tables.written_out(module, function) or metric_loops.unrolled(module, function)
         changes = changes or logged_modes.dropped(drafts, module, function)
         changes = changes or keras_collected.spelled_out(module, function)
-        changes = changes or keras_assembled.at_once(drafts, module, function)
+        changes = changes or keras_assembled.at_once(module, function)
         changes = changes or metric_entries.named(module, function) or filled_sizes.filled_at_once(module, function)
         changes = changes or summary_tags.named(drafts, module, function)
         return changes or scoped_summaries.named(drafts.project, module, function) or listed(module, function)

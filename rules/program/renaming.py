@@ -11,30 +11,30 @@ from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
 from migrator.resolve.text import Spans
-from migrator.vocabulary.diagnostics import Edit
+from migrator.rewrite import Change, Remove, Rename, Replace, code
 
 from ..estimator_calls.estimator_values import Construction
 from ..model_fns.model_fns import PARTIAL, HandedOn, ModelFn, check_partial
 
 
-def idle_imports(module: Module, gone: Iterable[ast.expr]) -> Iterator[Edit]:
-    """Deletions of imports of functools that only served partial model_fns, references to which are `gone`."""
+def idle_imports(module: Module, gone: Iterable[ast.expr]) -> Iterator[Change]:
+    """Removals of imports of functools that only served partial model_fns, references to which are `gone`."""
     nodes = {id(n) for reference in gone for n in walk(reference)}
     for entry in module.imports:
         if entry.target in ("functools", PARTIAL) and len(getattr(entry.statement, "names", [])) == 1:
             uses = module.loads(entry.name)
             if uses and all(id(node) in nodes for node in uses):
-                yield module.delete_statement(entry.statement)
+                yield Remove(entry.statement)
 
 
-def model_fn_edits(
+def model_fn_changes(
     model: ModelFn,
     project: Project,
     module: Module,
     constructions: Iterable[Construction],
     inside: Spans,
     handed_on: HandedOn,
-) -> Iterator[Edit]:
+) -> Iterator[Change]:
     """References to a model_fn by name, but for those `inside` of model_fns: imports, `return model_fn` of a builder, and
     where it is handed on to an Estimator that is made elsewhere."""
     given = [c.arguments["model_fn"] for c in constructions if c.module is module and "model_fn" in c.arguments]
@@ -42,13 +42,11 @@ def model_fn_edits(
     name = model.definition.name
     for entry in module.imports:
         if entry.alias.name == name and project.exported(entry.target, module) == model.definition:
-            start, _ = module.span(entry.alias)
-            yield module.edit((start, start + len(name.encode())), model.factory)
-            yield from _listed_edits(module, name, model.factory)
+            yield Rename(entry.alias, model.factory)
+            yield from _listed(module, name, model.factory)
     for member in module.nodes(ast.Attribute):  # `model.model_fn` of another file
         if member in handed_on.values and project.definition(module, member) == model.definition:
-            _, end = module.span(member)
-            yield module.edit((end - len(name.encode()), end), model.factory)
+            yield Rename(member, model.factory)
     for node in module.loads(name):
         if id(node) in constructed or inside.hold(module.span(node)):
             continue
@@ -61,19 +59,18 @@ def model_fn_edits(
             check_partial(parent, model.plan)
         elif not isinstance(parent, ast.Return) and node not in handed_on.values:
             raise Unsupported("the model_fn is used for more than an Estimator", node)
-        yield module.edit(node, model.factory)
+        yield Rename(node, model.factory)
 
 
-def value_edits(sublayers: Sublayers, module: Module) -> Iterator[Edit]:
+def value_changes(sublayers: Sublayers, module: Module) -> Iterator[Rename]:
     """References to helpers that are handed around, which become those of classes."""
     for reference, made in sublayers.values.references.items():
         if made.module is module and made.definition in sublayers.found:
-            _, end = module.span(reference)
-            start = end - len(made.definition.name.encode())
-            yield module.edit((start, end), sublayers.found[made.definition].class_name)
+            assert isinstance(reference, (ast.Name, ast.Attribute))
+            yield Rename(reference, sublayers.found[made.definition].class_name)
 
 
-def layer_edits(definition: Definition, sublayers: Sublayers, project: Project, module: Module) -> Iterator[Edit]:
+def layer_changes(definition: Definition, sublayers: Sublayers, project: Project, module: Module) -> Iterator[Change]:
     """Imports of a helper that becomes a layer; any other use of it stands in the way."""
     sublayer = sublayers.found[definition]
     known = {id(call.func) for _, call in sublayer.calls} | {id(node) for node in sublayers.values.references}
@@ -81,8 +78,8 @@ def layer_edits(definition: Definition, sublayers: Sublayers, project: Project, 
         if entry.alias.name == definition.name and project.exported(entry.target, module) == definition:
             if entry.alias.asname is not None:
                 raise Unsupported("a helper that makes layers is imported under another name", entry.statement)
-            yield module.edit(entry.alias, sublayer.class_name)
-            yield from _listed_edits(module, definition.name, sublayer.class_name)
+            yield Rename(entry.alias, sublayer.class_name)
+            yield from _listed(module, definition.name, sublayer.class_name)
     for node in project.uses(definition, module):
         if id(node) not in known:
             raise Unsupported("a helper that makes layers is used outside of the model as well", node)
@@ -102,13 +99,12 @@ def passes_on(module: Module, project: Project, definitions: Collection[Definiti
     )
 
 
-def _listed_edits(module: Module, name: str, new: str) -> Iterator[Edit]:
-    """Edits of ``__all__``."""
+def _listed(module: Module, name: str, new: str) -> Iterator[Change]:
+    """Changes of ``__all__``."""
     for statement in module.tree.body:
         if isinstance(statement, ast.Assign) and "__all__" in [
             t.id for t in statement.targets if isinstance(t, ast.Name)
         ]:
             for node in walk(statement.value):
                 if isinstance(node, ast.Constant) and node.value == name:
-                    start, end = module.span(node)
-                    yield module.edit((start + 1, end - 1), new)
+                    yield Replace(node, code(module.segment(node).replace(name, new)))

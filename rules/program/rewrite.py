@@ -89,7 +89,7 @@ from .groups import is_part
 from .helpers import Helpers
 from .import_roots import relative_prefix
 from .outside_parts import rewrite_part
-from .renaming import idle_imports, layer_edits, model_fn_edits, passes_on, value_edits
+from .renaming import idle_imports, layer_changes, model_fn_changes, passes_on, value_changes
 from .rewritten import Rewritten
 
 _REFERENCES = (
@@ -493,7 +493,7 @@ class ProgramRewrite(Rewritten):
         else:
             inner = [change for change in self._names(module) if _is_part(module, change.target, node)]
             if inner or isinstance(node, ast.Call):
-                edits = [*value_edits(self.sublayers, module), *module.cst.apply(inner)]
+                edits = module.cst.apply([*value_changes(self.sublayers, module), *inner])
                 factory = Renderer(module, edits).expression(node, lambda part: None)
         if partial is not None and direct and factory is not None:
             check_partial(partial, plans[0])
@@ -563,17 +563,18 @@ class ProgramRewrite(Rewritten):
                 if (name.startswith((PREFIX, CONTRIB_CONFIG)) or hook_of(name)) and not driver.reference(node, name):
                     raise Unsupported(f"tf.{name.split('.', 1)[1]} is not migrated yet", node)
         configuration_edits(driver, inside, self.obstacles)
-        driver.edits += idle_imports(module, self._unfolded)
+        driver.change(*idle_imports(module, self._unfolded))
         for model in self.model_fns.values():
-            driver.edits += model_fn_edits(model, self.project, module, self.constructions, inside, self._handed_on)
+            driver.change(*model_fn_changes(model, self.project, module, self.constructions, inside, self._handed_on))
         made = {c.arguments["model_fn"] for c in self.constructions if c.module is module and "model_fn" in c.arguments}
         names = [n for n in self._names(module) if not any(_is_part(module, n.target, node) for node in made)]
         driver.change(*names)
         calls = (module.span(node) for node in made if isinstance(node, ast.Call) and not is_partial(module, node))
         written = Spans([*inside, *calls])
-        driver.edits += [e for e in value_edits(self.sublayers, module) if not written.hold((e.start, e.end))]
+        values = value_changes(self.sublayers, module)
+        driver.change(*(value for value in values if not written.hold(module.span(value.target))))
         for definition in self.sublayers.found:
-            driver.edits += layer_edits(definition, self.sublayers, self.project, module)
+            driver.change(*layer_changes(definition, self.sublayers, self.project, module))
 
     def _names(self, module: Module) -> list[Rename]:
         """The names of a module that hold a model_fn, and are called by what it becomes."""
@@ -639,7 +640,7 @@ class ProgramRewrite(Rewritten):
         columns = self._columns.of(module, self._drivers[module.path].need)
         own = [edit for fix in fixes for edit in fix.edits] + [edit for _, edits in columns for edit in edits]
         own += reader_edits(module, self._spans(module), self._drivers[module.path].need)
-        return [*own, *value_edits(self.sublayers, module)]
+        return [*own, *module.cst.apply(value_changes(self.sublayers, module))]
 
 
 def _kind_of(network: Network | str) -> Kind:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
 from migrator.resolve.text import Span, Spans
+from migrator.rewrite import Replace
 from migrator.vocabulary.diagnostics import Edit
 
 from ..bridge.contrib_graphs import contrib_edits, contrib_helper
@@ -204,7 +205,11 @@ def old_name(
     asks for a vendored helper; None where nothing is known to hold it."""
     if name.startswith("tensorflow.contrib."):
         helper = contrib_helper(module, node, name)
-        return contrib_edits(module, node, name) if helper is None else [module.edit(node, need(helper, node))]
+        return contrib_edits(module, node, name) if helper is None else _named(module, node, need(helper, node))
     if whole_name(module) is None:
         return None
-    return [module.edit(node, f"{tensorflow}.compat.v1.{name[len('tensorflow.') :]}")]
+    return _named(module, node, f"{tensorflow}.compat.v1.{name[len('tensorflow.') :]}")
+
+
+def _named(module: Module, node: ast.expr, name: str) -> list[Edit]:
+    return module.cst.apply([Replace(node, name)])

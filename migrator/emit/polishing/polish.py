@@ -12,6 +12,7 @@ from migrator.engine.fixes import splice
 from migrator.resolve.module import Module
 from migrator.resolve.symbols import Scope
 from migrator.resolve.syntax import AnnotatedAssign, walk
+from migrator.rewrite import Rename
 from migrator.vocabulary.diagnostics import Edit
 
 _STRING = re.compile(r"""([rRbBuUfF]*)(["'])([^"'\\\n{}]*)\2""")
@@ -80,7 +81,7 @@ def _named(text: str, renamed: Mapping[str, str]) -> str:
         functions = list(dict.fromkeys(module.analysis.scope_of.values()))
     except SyntaxError:
         return text
-    edits: list[Edit] = []
+    changes: list[Rename] = []
     taken: set[tuple[Scope, str]] = set()
     for scope in functions:
         for new in sorted(scope.bindings if scope.kind == "function" else ()):
@@ -88,9 +89,9 @@ def _named(text: str, renamed: Mapping[str, str]) -> str:
             if old is None or (scope, old) in taken:
                 continue
             nodes = _renamable(module, scope, new, old)
-            edits += [module.edit(node, old) for node in nodes]
+            changes += [Rename(node, old) for node in nodes]
             taken |= {(scope, old)} if nodes else set()
-    return splice(module.source, edits).decode("utf-8", "surrogatepass")[len(head) :]
+    return splice(module.source, module.cst.apply(changes)).decode("utf-8", "surrogatepass")[len(head) :]
 
 
 def _renamable(module: Module, scope: Scope, new: str, old: str) -> list[ast.Name]:
