@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
@@ -12,7 +13,7 @@ from migrator.vocabulary.diagnostics import Edit
 
 from ..symbols.absl_modules import bind_logging
 
-_OTHERS = ("numpy", "pandas", "tensorflow")
+_STANDARD: frozenset[str] = getattr(sys, "stdlib_module_names", frozenset({"argparse", "json", "os", "sys", "time"}))
 """Libraries that stand below those of Python."""
 
 
@@ -74,18 +75,28 @@ class Page:
         return f"{name}.info"
 
     def import_edits(self) -> Iterator[Edit]:
-        """The imports to add: among those of the standard library at the head of a file, in the order of their names."""
+        """The imports to add: among those of the standard library at the head of a file, in the order of their names, or as a
+        group of their own before the others."""
         yield from self.absl
+        first = next((node for node in self.module.tree.body if _is_import(node)), None)
+        group: list[str] = []
         for statement in sorted(self.imports):
             above: ast.stmt | None = None
             for node in self.module.tree.body:
                 named = node.names[0].name if isinstance(node, ast.Import) else ""
                 apart = above is not None and node.lineno > (above.end_lineno or 0) + 1
-                if apart or named.startswith(_OTHERS) or f"import {named}" > statement:
+                if apart or named and named.partition(".")[0] not in _STANDARD or f"import {named}" > statement:
                     break
                 above = node if named else above
-            at = None if above is None else self.module.line_span(above)[1]
-            yield self.module.add_import(statement) if at is None else self.module.insert(at, f"{statement}\n")
+            if above is not None:
+                yield self.module.insert(self.module.line_span(above)[1], f"{statement}\n")
+            elif first is not None and self.module.indent(first) is not None:
+                group.append(f"{statement}\n")
+            else:
+                yield self.module.add_import(statement)
+        if group:
+            assert first is not None
+            yield self.module.insert(self.module.line_span(first)[0], "".join([*group, "\n"]))
 
     @property
     def unit(self) -> str:
@@ -128,3 +139,8 @@ class Page:
         end = self.module.line_span(statement)[1]
         lead = "" if self.module.source[end - 1 : end] == b"\n" else "\n"
         return self.module.insert(end, lead + "".join(f"{self.indent(statement)}{line}\n" for line in lines))
+
+
+def _is_import(node: ast.stmt) -> bool:
+    """Whether a statement imports, but for what has to stand at the head of a file."""
+    return isinstance(node, ast.Import) or isinstance(node, ast.ImportFrom) and node.module != "__future__"

@@ -188,7 +188,7 @@ def _is_scalar(plan: Plan, node: ast.expr, at: Leaf, deep: int = 0) -> bool:
     if isinstance(node, ast.BinOp):
         return _is_scalar(plan, node.left, at, deep + 1) and _is_scalar(plan, node.right, at, deep + 1)
     if isinstance(node, ast.Name):
-        return plan.times.of(node) is not Time.DYNAMIC
+        return plan.times.of(node) is not Time.DYNAMIC or _is_norm(plan, node, at)
     name = plan.module.resolve(node.func) or "" if isinstance(node, ast.Call) else ""
     if not isinstance(node, ast.Call) or not name.startswith("tensorflow."):
         return isinstance(node, (ast.Attribute, ast.Subscript)) and plan.times.of(node) is not Time.DYNAMIC
@@ -199,6 +199,21 @@ def _is_scalar(plan: Plan, node: ast.expr, at: Leaf, deep: int = 0) -> bool:
     if name in _SAME_SHAPE:
         return bool(node.args) and _is_scalar(plan, node.args[0], at, deep + 1)
     return name in _SCALARS
+
+
+def _is_norm(plan: Plan, node: ast.Name, at: Leaf) -> bool:
+    """Whether a name is the norm that `clip_by_global_norm` gives beside what it clips."""
+    sources = plan.slicer.reaching(node.id, at.index, _MODE, at)
+    statement = sources[0].node if len(sources) == 1 else None
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
+        return False
+    target = statement.targets[0]
+    norm = target.elts[1] if isinstance(target, (ast.Tuple, ast.List)) and len(target.elts) == 2 else None
+    return (
+        isinstance(norm, ast.Name)
+        and norm.id == node.id
+        and plan.module.resolve(statement.value.func) == "tensorflow.clip_by_global_norm"
+    )
 
 
 def _is_of_examples(plan: Plan, node: ast.expr, leaf: Leaf) -> bool:
