@@ -21,7 +21,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
-from migrator.analyse.function.translate import bind
+from migrator.analyse.function.translate import bind, is_none
 from migrator.analyse.statements.names import wrapped_again
 from migrator.normalise.draft.draft import Change
 from migrator.resolve.module import Module
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 _DROPOUT = "tensorflow.nn.dropout"
 _TRAIN = frozenset({"tensorflow.estimator.ModeKeys.TRAIN", "tensorflow.contrib.learn.ModeKeys.TRAIN"})
+_FLAGS = frozenset({"is_training", "training", "is_train", "train"})
+"""What functions call the parameter that says whether they are in training."""
 _PARAMETERS = frozenset({"params", "hparams", "config", "flags", "args", "self"})
 """What functions call the parameters that hold numbers of the program, not data."""
 
@@ -88,6 +90,8 @@ def _in_training(module: Module, test: ast.expr) -> bool:
     """Whether a condition is that of training, or a name for it."""
     if isinstance(test, ast.Name):
         bindings = module.bindings(test)
+        if len(bindings) == 1 and isinstance(bindings[0].node, ast.arg):
+            return bindings[0].node.arg in _FLAGS and not _may_be_none(module, bindings[0].node)
         found = module.statement(bindings[0].node) if len(bindings) == 1 else None
         if not isinstance(found, ast.Assign) or found.targets != [bindings[0].node]:
             return False
@@ -95,6 +99,17 @@ def _in_training(module: Module, test: ast.expr) -> bool:
     if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ast.Eq):
         return False
     return any(module.resolve(side) in _TRAIN for side in (test.left, test.comparators[0]))
+
+
+def _may_be_none(module: Module, parameter: ast.arg) -> bool:
+    """Whether a parameter is None where a call says nothing of it: Keras would decide then."""
+    arguments = module.parent(parameter)
+    if not isinstance(arguments, ast.arguments):
+        return True
+    positional = [*arguments.posonlyargs, *arguments.args]
+    defaults = dict(zip(reversed(positional), reversed(arguments.defaults)))
+    defaults.update((a, d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults) if d is not None)
+    return is_none(defaults[parameter]) if parameter in defaults else False
 
 
 def _is_number(module: Module, share: ast.expr, depth: int = 0) -> bool:

@@ -67,3 +67,32 @@ def test_one_layer_for_each_turn_of_a_loop() -> None:
 def test_what_stays_a_function(dropout: str, test: str) -> None:
     made, called = call(dropout, test)
     assert "Dropout" not in made and "tf.nn.dropout(" in called
+
+
+HELPER = """
+def encode(net, {parameter}):
+    net = tf.layers.dense(net, 4)
+    if {flag}:
+        net = tf.nn.dropout(net, keep_prob=0.9)
+    return net
+
+"""
+CALL = f"""
+net = encode(features["x"], {{argument}})
+net += encode(features["x"], {TRAIN})
+predictions = tf.layers.dense(net, 1)
+"""
+
+
+@pytest.mark.parametrize("parameter", ["is_training", "training=False"])
+def test_a_helper_that_is_told_whether_it_trains(parameter: str) -> None:
+    flag = parameter.partition("=")[0]
+    text = migrate(model_fn(CALL.format(argument=TRAIN), before=HELPER.format(parameter=parameter, flag=flag)))
+    assert "tf.keras.layers.Dropout(0.1)" in text and "tf.nn.dropout" not in text
+
+
+@pytest.mark.parametrize("parameter", ["training=None", "drops"])
+def test_a_helper_whose_parameter_may_say_something_else(parameter: str) -> None:
+    flag = parameter.partition("=")[0]
+    text = migrate(model_fn(CALL.format(argument=TRAIN), before=HELPER.format(parameter=parameter, flag=flag)))
+    assert "Dropout(" not in text and "tf.nn.dropout(" in text
