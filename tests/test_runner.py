@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import subprocess
+import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -343,3 +345,47 @@ def test_leaving_early_ends_the_workers() -> None:
     assert next(results) == (0, 1)
     results.close()  # type: ignore[attr-defined]
     assert not multiprocessing.active_children()
+
+
+STUCK = """
+import os, sys, time
+from migrator.engine.pool import run_tasks
+
+def wait(path):
+    with open(path + ".new", "w") as file:
+        file.write(str(os.getpid()))
+    os.rename(path + ".new", path)
+    time.sleep(60)
+
+if __name__ == "__main__":
+    list(run_tasks(wait, [sys.argv[1]], 1, 60.0))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no SIGKILL")
+def test_a_worker_ends_with_its_parent_in_the_midst_of_a_task(tmp_path: Path) -> None:
+    (tmp_path / "stuck.py").write_text(STUCK)
+    parent = subprocess.Popen([sys.executable, str(tmp_path / "stuck.py"), str(tmp_path / "pid")])
+    wait_until((tmp_path / "pid").exists)
+    worker = int((tmp_path / "pid").read_text())
+    parent.kill()
+    parent.wait()
+    wait_until(lambda: not is_running(worker))
+
+
+def is_running(worker: int) -> bool:
+    """Whether a process is there, and is no zombie that nobody has waited for."""
+    try:
+        os.kill(worker, 0)
+    except ProcessLookupError:
+        return False
+    stat = Path(f"/proc/{worker}/stat")
+    return not (stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z")
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    """Returns once something holds, within half a minute."""
+    end = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)

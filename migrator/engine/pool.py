@@ -68,6 +68,7 @@ def _serve(
     for other in others:  # a pipe ends only when nobody holds its other end any more
         other.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
+    threading.Thread(target=_end_with_the_parent, daemon=True).start()
     with contextlib.suppress(EOFError, OSError):
         last = False
         while not last:
@@ -77,6 +78,14 @@ def _serve(
             _count_down(0)
             last = tasks is not None and tired()
             pipe.send((result, last))
+
+
+def _end_with_the_parent() -> None:
+    """End this worker in the midst of its task when its parent was killed, which cannot end it any more."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
 
 
 def _count_down(seconds: float) -> None:
