@@ -22,6 +22,7 @@ from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
+from migrator.resolve.syntax import is_name, walk
 from migrator.rewrite import Remove, Replace, code, with_arguments, with_parameters
 
 from ..estimator_calls.derived_configs import RUN_CONFIG
@@ -53,14 +54,16 @@ def _found(project: Project, module: Module) -> Iterator[list[Change]]:
 
 
 def _unfolded(project: Project, module: Module, config: ast.Name, arg: ast.arg) -> list[Change]:
-    """The changes for a parameter that nothing but one Estimator reads."""
+    """The changes for a parameter that nothing but Estimators read, or its fields."""
     function = module.parent(module.parent(arg) or arg)
-    if not isinstance(function, ast.FunctionDef) or function.decorator_list or arg.annotation is not None:
+    if not isinstance(function, ast.FunctionDef) or function.decorator_list:
         return []
     args = function.args
-    plain = not (args.defaults or args.kwonlyargs or args.posonlyargs or args.vararg or args.kwarg)
     holder = module.parent(function)
-    if not plain or not isinstance(holder, ast.Module) or module.loads_of_parameter(arg.arg, function) != [config]:
+    if args.vararg or args.kwarg or args.posonlyargs or not isinstance(holder, ast.Module):
+        return []
+    inner = _inside(module, module.loads_of_parameter(arg.arg, function))
+    if inner is None:
         return []
     readers = project.readers.of(module, module.scope(holder), function.name)
     there, reader = readers[0] if len(readers) == 1 else (module, None)
@@ -84,31 +87,58 @@ def _unfolded(project: Project, module: Module, config: ast.Name, arg: ast.arg) 
         return []
     own = [n for n, v in fields.items() if not _stays(module, there, v, config)]
     names = {name: module.unused_name(name, function.body[0]) for name in own}
-    taken = {each.arg for each in args.args}
+    taken = {each.arg for each in (*args.args, *args.kwonlyargs)}
     if taken & set(names.values()) or not _has_only(there, statement, config_call, call):
+        return []
+    if any(is_name(node, name) for name in names.values() for node in walk(function)):
         return []
     known = {read: fields.get(read.attr) for read in reads}
     if any(field is None or not is_same(there, field, read) for read, field in known.items()):
         return []
-    parts = [f"{name}={names.get(name) or there.segment(field)}" for name, field in fields.items()]
+    told = {name: names.get(name) or there.segment(field) for name, field in fields.items()}
+    if any(isinstance(each, ast.Attribute) and each.attr not in told for each in inner):
+        return []
+    new_config = code(f"{maker}({', '.join(f'{name}={text}' for name, text in told.items())})")
     file = there.cst
     changes: list[rewrite.Change] = [Remove(statement)] if statement is not None else []
     changes += [Replace(read, file.expression(field)) for read, field in known.items() if field is not None]
     keyword = next((k for k in call.keywords if k.value is value), None)
     at, given_now = arguments(call).index(keyword or value), {names[n]: file.expression(fields[n]) for n in own}
-    if keyword is not None:
-        new = with_arguments(file.call(call), spread={at: given_now})
-    else:
-        new = with_arguments(file.call(call), drop=[at], insert={at: [*given_now.values()]})
-    head = with_parameters(
-        module.cst.statement(function), instead=[n for each in args.args for n in _told(each, arg, names)]
-    )
-    inner = [Replace(config, code(f"{maker}({', '.join(parts)})")), Replace(function, head)]
+    old_head, old_call = module.cst.statement(function), file.call(call)
+    if not (args.defaults or args.kwonlyargs or any(each.annotation for each in args.args)):
+        instead = [n for each in args.args for n in _told(each, arg, names)]
+        head = with_parameters(old_head, instead=instead)
+        if keyword is not None:
+            new = with_arguments(old_call, spread={at: given_now})
+        else:
+            new = with_arguments(old_call, drop=[at], insert={at: [*given_now.values()]})
+    else:  # behind the other parameters, which have defaults or are told the types of
+        head = with_parameters(old_head, drop=[arg.arg], add=[*names.values()])
+        new = with_arguments(old_call, drop=[at], add=given_now)
+    written: list[rewrite.Change] = [
+        Replace(each, code(told[each.attr]) if isinstance(each, ast.Attribute) else new_config) for each in inner
+    ]
+    written.append(Replace(function, head))
     outer = [*changes, Replace(call, new)]
     try:
-        return Change.every([*((module, change) for change in inner), *((there, change) for change in outer)])
+        return Change.every([*((module, change) for change in written), *((there, change) for change in outer)])
     except Stuck:
         return []
+
+
+def _inside(module: Module, loads: list[ast.Name]) -> list[ast.Name | ast.Attribute] | None:
+    """What reads a configuration in a function: arguments of Estimators, and its fields; None where more does."""
+    found: list[ast.Name | ast.Attribute] = []
+    for load in loads:
+        outer = module.parent(load)
+        call = module.parent(outer) if isinstance(outer, ast.keyword) and outer.arg == "config" else None
+        if isinstance(call, ast.Call) and module.resolve(call.func) in KINDS:
+            found.append(load)
+        elif isinstance(outer, ast.Attribute) and isinstance(outer.ctx, ast.Load):
+            found.append(outer)
+        else:
+            return None
+    return found
 
 
 def _maker(module: Module, there: Module, made: ast.Call, config: ast.Name) -> str:

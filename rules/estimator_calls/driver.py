@@ -72,7 +72,7 @@ SESSION_FIELDS = {
     "device_fn": "the strategy places variables",
 }
 CONTRIB_CONFIG = "tensorflow.contrib.learn.RunConfig"
-_CONTRIB_FIELDS = {
+CONTRIB_FIELDS = {
     "master": "it names the server of a session",
     "evaluation_master": "it names the server of a session",
     "num_cores": "sessions are gone; set threads through tf.config.threading",
@@ -129,7 +129,7 @@ class Driver(FileEdits):
         if name == CONTRIB_CONFIG and call is not None:
             if call.args:
                 raise Unsupported("arguments of tf.contrib.learn.RunConfig by position are not followed", call.args[0])
-            self.run_config(node, call, _CONTRIB_FIELDS)
+            self.run_config(node, call, CONTRIB_FIELDS)
             return True
         if short in SPECS and call is not None:
             self.replace(node, self.need(short, node))

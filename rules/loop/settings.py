@@ -16,6 +16,7 @@ from migrator.resolve.syntax import walk
 
 from ..distribute import tpu_facts
 from ..distribute.tpu_facts import Tpu, short_name, tpu_of
+from ..estimator_calls.driver import CONTRIB_CONFIG, CONTRIB_FIELDS
 from ..estimator_calls.estimator_values import PREFIX, Construction
 from ..estimator_calls.session_settings import makers, taken_over
 from .places import moves
@@ -41,7 +42,7 @@ _WRITTEN = frozenset(
 _PARSES = frozenset({"parse_args", "parse_known_args"})
 _OR_NONE = frozenset({"model_dir", "tf_random_seed", "train_distribute", "eval_distribute"})
 """Fields that say nothing where they are None."""
-_WITHOUT_EFFECT = frozenset({"session_config", "log_step_count_steps"})
+_WITHOUT_EFFECT = frozenset({"session_config", "log_step_count_steps", *CONTRIB_FIELDS})
 """Fields that Keras has no use for: its progress bar shows the speed."""
 
 
@@ -85,9 +86,8 @@ def settings_of(project: Project, construction: Construction, others: Collection
     if more:
         return reason_at(f"`{sorted(more)[0]}` of its Estimator", construction.module, given[sorted(more)[0]])
     module = construction.module
-    handed = given_to(project, module, given["config"]) if "config" in given else []
-    if handed and all(is_none(value) for _, value in handed):
-        del given["config"]  # which nobody gives
+    if "config" in given and _is_not_given(project, module, given["config"]):
+        del given["config"]
     found = _configured(project, module, given["config"], construction, others) if "config" in given else Settings()
     if isinstance(found, str):
         return found
@@ -104,6 +104,18 @@ def settings_of(project: Project, construction: Construction, others: Collection
     if found.directory is not None and _is_nothing(project, module, found.directory):
         return replace(found, fields={n: v for n, v in found.fields.items() if n != "model_dir"})
     return replace(found, temporary=found.directory is not None and not _is_given(project, module, found.directory))
+
+
+def _is_not_given(project: Project, module: Module, node: ast.expr) -> bool:
+    """Whether nobody gives a configuration: a parameter, or what holds one, is None."""
+    if isinstance(node, ast.Attribute):  # `self.config = config`
+        stores = [(m, n) for m in project.modules.values() for n in m.nodes(ast.Attribute) if n.attr == node.attr]
+        stores = [(m, n) for m, n in stores if not isinstance(n.ctx, ast.Load)]
+        statement = stores[0][0].parent(stores[0][1]) if len(stores) == 1 else None
+        kept = isinstance(statement, ast.Assign) and isinstance(node.value, ast.Name)
+        return kept and isinstance(statement, ast.Assign) and _is_not_given(project, stores[0][0], statement.value)
+    handed = given_to(project, module, node)
+    return is_none(node) or (bool(handed) and all(is_none(value) for _, value in handed))
 
 
 def _is_nothing(project: Project, module: Module, node: ast.expr) -> bool:
@@ -133,11 +145,12 @@ def _configured(
         call = statement.value
     made = module.resolve(call.func) if isinstance(call, ast.Call) else None
     of_tpu = construction.tpu and short_name(made or "") == "RunConfig"
-    if not isinstance(call, ast.Call) or (made != RUN_CONFIG and not of_tpu):
+    of_learn = made == CONTRIB_CONFIG
+    if not isinstance(call, ast.Call) or not (made == RUN_CONFIG or of_learn or of_tpu) or (of_learn and call.args):
         return "its configuration is not seen"
     beside = tpu_facts.FIELDS.split() if of_tpu else []
     try:
-        given = bind(call, " ".join([*beside, _SIGNATURE]), "RunConfig")
+        given = bind(call, " ".join([*beside, *(CONTRIB_FIELDS if of_learn else ()), _SIGNATURE]), "RunConfig")
     except Unsupported as problem:
         return problem.reason
     kept = {name: value for name, value in given.items() if name not in _WITHOUT_EFFECT}
@@ -149,7 +162,7 @@ def _configured(
         return reason_at(f"`{more[0]}` of its configuration", module, kept[more[0]])
     if any(is_none(value) for name, value in kept.items() if name not in {*_OR_NONE, *beside}):
         return "a setting that is None"
-    if statement is not None and not moves(module, statement, construction.call, kept.values()):
+    if statement is not None and not _are_known(module, statement, construction.call, kept.values()):
         return "its configuration is made elsewhere"
     fields = {n: v for n, v in kept.items() if not is_none(v)}
     found = []
@@ -162,6 +175,14 @@ def _configured(
     sessions = makers(module, session) if isinstance(session, ast.Name) else []
     told = None if is_none(session) or session is None else (session, taken_over(module, session))
     return Settings(fields, (call.func,), statement, reads=tuple(found), sessions=tuple(sessions), session=told)
+
+
+def _are_known(module: Module, statement: ast.stmt, call: ast.Call, values: Collection[ast.expr]) -> bool:
+    """Whether fields of a configuration mean the same where an Estimator is made."""
+    if moves(module, statement, call, values):
+        return True
+    stored = {ast.unparse(node) for node in module.nodes(ast.Attribute) if not isinstance(node.ctx, ast.Load)}
+    return all(is_same(module, value, call) and ast.unparse(value) not in stored for value in values)
 
 
 def is_same(module: Module, node: ast.expr, at: ast.expr) -> bool:

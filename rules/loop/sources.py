@@ -252,11 +252,24 @@ def _shares_folder(one: Source, other: Source) -> bool:
     same = [None if folder is None else ast.dump(folder) for folder in folders]
     if same[0] is None or same[0] != same[1]:
         return False
+    together = one.module is other.module and functions[0] is functions[1]
+    if together and one.returned is not None and other.returned is not None:
+        return False  # a call makes one of them
     if one.returned is not None or other.returned is not None:
         return True
-    if one.module is not other.module or functions[0] is not functions[1]:
+    if not together or _are_exclusive(one, other):
         return False
     return one.scope is not other.scope or one.name != other.name or one.name is None
+
+
+def _are_exclusive(one: Source, other: Source) -> bool:
+    """Whether two Estimators are made in branches of which one is taken."""
+    module, calls = one.module, (one.construction.call, other.construction.call)
+    for outer in (each for each in module.ancestors(calls[0]) if isinstance(each, ast.If)):
+        arms = [[any(module.is_inside(call, s) for s in arm) for arm in (outer.body, outer.orelse)] for call in calls]
+        if sorted(arms) == [[False, True], [True, False]]:
+            return True
+    return False
 
 
 def _target(construction: Construction) -> ast.expr | None:

@@ -53,8 +53,42 @@ def test_one_that_is_used_for_more_stays(fields: str, more: str) -> None:
     assert "def build(config):" in (migrate(source) if "**" not in fields else source)
 
 
-def test_a_default_stays() -> None:
-    assert "def build(config=None):" in migrate(program("folder", "config=None"))
+@pytest.mark.parametrize(
+    ("parameters", "given", "function", "call"),
+    [
+        ("config=None", "config", "def build(model_dir):", "build(model_dir=folder)"),
+        ("config: 'RunConfig'", "config", "def build(model_dir):", "build(model_dir=folder)"),
+        ("config, size=2", "config, 3", "def build(size=2, *, model_dir):", "build(3, model_dir=folder)"),
+        ("size=2, config=None", "config=config", "def build(size=2, *, model_dir):", "build(model_dir=folder)"),
+        ("*, config, size=2", "config=config", "def build(*, size=2, model_dir):", "build(model_dir=folder)"),
+    ],
+)
+def test_other_parameters_have_defaults(parameters: str, given: str, function: str, call: str) -> None:
+    text = below(program("folder", parameters, given))
+    assert function in text and f"estimator = {call}\n" in text
+
+
+def test_the_function_reads_fields() -> None:
+    build = BUILD.format(parameters="config").replace("return", "print(config.model_dir)\n    return")
+    text = plain(MODEL + build + MAIN.format(fields="folder, 3", given="config", train=TRAIN))
+    assert "def build(model_dir):\n    print(model_dir)\n    tf.keras.utils.set_random_seed(3)\n" in text
+    for read in ("config.save_summary_steps", "config", "config.replace(model_dir='b')"):
+        stays = build.replace("print(config.model_dir)", f"print({read})")
+        assert "def build(config):" in migrate(
+            MODEL + stays + MAIN.format(fields="folder", given="config", train=TRAIN)
+        )
+
+
+def test_one_of_several_estimators() -> None:
+    first = 'if size:\n        return tf.estimator.Estimator(model_fn, params={"units": 2}, config=config)\n    return'
+    build = BUILD.format(parameters="config, size").replace("return", first)
+    text = plain(MODEL + build + MAIN.format(fields="folder + 'a'", given="config, 3", train=TRAIN))
+    assert "def build(model_dir, size):" in text and text.count("CheckpointManager(checkpoint, model_dir, ") == 2
+
+
+@pytest.mark.parametrize("parameters", ["config, *others", "config, **others"])
+def test_parameters_behind_stars_stay(parameters: str) -> None:
+    assert f"def build({parameters}):" in migrate(program("folder", parameters))
 
 
 def test_a_configuration_that_another_file_has_stays() -> None:

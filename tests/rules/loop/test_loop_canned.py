@@ -372,3 +372,49 @@ def test_an_exporter_serves_all_predictions() -> None:
 def test_signatures_of_examples_stay_with_helpers() -> None:
     receiver = "tf.estimator.export.build_parsing_serving_input_receiver_fn({'x': tf.FixedLenFeature([], tf.float32)})"
     kept("DNNRegressor([8], COLUMNS, model_dir='dir')", TRAIN + f'estimator.export_saved_model("out", {receiver})\n')
+
+
+CONFIG = "import argparse\n\nargs = argparse.ArgumentParser().parse_args()\nCONFIG = tf.estimator.RunConfig({fields})\n"
+
+
+@pytest.mark.parametrize("fields", ["'flowers', keep_checkpoint_max=3", "args.model_dir, save_checkpoints_steps=9"])
+def test_a_configuration_of_the_file(fields: str) -> None:
+    source = program("DNNClassifier([3], COLUMNS, config=CONFIG)", before=CONFIG.format(fields=fields))
+    made = "\n\ndef build():\n    return tf.estimator.DNNClassifier([3], COLUMNS, config=CONFIG)\n\n\nestimator = build()\n"
+    source = source.replace("estimator = tf.estimator.DNNClassifier([3], COLUMNS, config=CONFIG)\n", made)
+    assert HELPERS not in run(source)
+    text = joined(migrate(source))
+    assert "CONFIG" not in text and f"CheckpointManager(checkpoint, {fields.partition(',')[0]}" in text.replace(
+        '"', "'"
+    )
+    changed = source.replace("\n\nestimator = build", "\n\nargs.model_dir = 'other'\nestimator = build")
+    assert (HELPERS in run(changed)) is ("args" in fields)
+
+
+def test_a_configuration_of_the_older_library() -> None:
+    config = "tf.contrib.learn.RunConfig(num_cores=4, keep_checkpoint_max=1)"
+    text = written(f"DNNClassifier([3], COLUMNS, config={config})")
+    assert "RunConfig" not in text and "num_cores" not in text
+
+
+def test_a_configuration_that_nobody_gives() -> None:
+    source = program("X", "") + (
+        "\n\nclass Flowers:\n    def __init__(self, config=None):\n        self.config = config\n"
+        "        self.estimator = tf.estimator.DNNClassifier([3], COLUMNS, config=self.config)\n\n"
+        "    def train(self):\n        self.estimator.train(lambda: input_fn(None), steps=5)\n\n\nFlowers().train()\n"
+    )
+    source = source.replace("estimator = tf.estimator.X\n", "")
+    assert HELPERS not in run(source)
+    assert HELPERS in run(source.replace("Flowers()", "Flowers(load())"))
+
+
+def test_one_of_several_models_in_one_folder() -> None:
+    build = (
+        "\n\ndef build(kind):\n    if kind == 'wide':\n        {0}tf.estimator.LinearClassifier(COLUMNS, model_dir='f')\n"
+        "    else:\n        {0}tf.estimator.DNNClassifier([3], COLUMNS, model_dir='f')\n{1}\n\nestimator = build('wide')\n"
+    )
+    for made in (("return ", ""), ("model = ", "    return model\n")):
+        source = INPUT.format(tf="tensorflow.compat.v1") + build.format(*made) + TRAIN
+        assert HELPERS not in run(source), made
+    both = "a = tf.estimator.LinearClassifier(COLUMNS, model_dir='f')\n"
+    assert HELPERS in run(program("DNNClassifier([3], COLUMNS, model_dir='f')", before=both))
