@@ -64,7 +64,8 @@ def with_arguments(
     doomed = [at for at, arg in enumerate(call.args) if at in drop or arg.keyword and arg.keyword.value in drop]
     for at, values_ in sorted((spread or {}).items(), reverse=True):
         list_.spread(at, [_named(*pair) for pair in values_.items()])
-    list_.drop({at + sum(place <= at for place, _ in inserted) for at in doomed})
+    more = [*((place, 1) for place, _ in inserted), *((at + 1, len(told) - 1) for at, told in (spread or {}).items())]
+    list_.drop({at + sum(count for place, count in more if place <= at) for at in doomed})
     for keyword, value in (add or {}).items():
         list_.append(_named(keyword, value))
     return list_.call(call)

@@ -73,7 +73,7 @@ _OF_TENSORFLOW_2 = {
 
 def head_edits(module: Module, call: ast.Call, name: str, need: Callable[[str, ast.AST], str]) -> list[Edit]:
     """Edits of a call that makes the head called `name`, with each default written out. Raises Unsupported."""
-    helper, given = _bound(call, name)
+    helper, given = bound_head(call, name)
     head, named = need(helper, call), not is_none(given.get("name"))
     first = {0: [code(head)]} if named else {}
     names = {id(value): parameter for parameter, value in given.items()}
@@ -109,7 +109,7 @@ def heads_of(call: ast.Call, name: str) -> list[ast.expr]:
 
 def head_arguments(call: ast.Call, name: str, resolve: Resolve) -> tuple[str, list[tuple[str, Value]]]:
     """The vendored head for a call that makes the head called `name` in a model_fn, and its arguments. Raises Unsupported."""
-    helper, given = _bound(call, name)
+    helper, given = bound_head(call, name)
     values: dict[str, Value] = {**given}
     reduction = given.get("loss_reduction")
     values["loss_reduction"] = '"sum_over_batch_size"' if reduction is None else loss_reduction(resolve, reduction)
@@ -118,8 +118,8 @@ def head_arguments(call: ast.Call, name: str, resolve: Resolve) -> tuple[str, li
     return helper, [*kept, *((key, "True") for key in more)]
 
 
-def _bound(call: ast.Call, name: str) -> tuple[str, dict[str, ast.expr]]:
-    """The vendored head, and the arguments by parameter."""
+def bound_head(call: ast.Call, name: str) -> tuple[str, dict[str, ast.expr]]:
+    """The vendored head, and the arguments by parameter. Raises Unsupported."""
     helper, short = HEADS[name], name.rsplit(".", 1)[1]
     given = bind(call, _SIGNATURES.get(short) or _SIGNATURES[helper], name.replace("tensorflow", "tf", 1))
     return helper if is_none(given.get("inverse_link_fn")) else "LinkedRegressionHead", given

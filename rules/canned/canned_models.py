@@ -10,7 +10,8 @@ from ..exports.exports import Export
 from ..loop.plan import Loop
 from ..loop.sources import Place
 from ..loop.uses import Use
-from .network_classes import NetworkWriter, head_of, metrics_of, predictions_of
+from .heads import metrics_of, predictions_of
+from .network_classes import NetworkWriter
 from .networks import Network
 from .readings import Keys, all_of, read_of_predictions, read_of_result
 
@@ -38,11 +39,11 @@ def canned_models(networks: Mapping[ast.Call, Network], loop: Loop) -> dict[ast.
         uses = [use for use in loop.uses if any(source.construction.call is call for source in use.sources)]
         every = [read_of_result(use.module, use.call) for use in uses if use.method == "evaluate"]
         every += [None for use in uses if use.validation is not None]
-        metrics = metrics_of(network, all_of(every))
+        metrics = metrics_of(network.head, all_of(every))
         alike = [use for use in loop.uses if use.method == "predict" and _may_be(use, network, networks)]
         read = [_predicted(use) for use in alike]
         read += [None for place in (*loop.exports, *uses) if _is_served(place, call)]
-        predictions = predictions_of(network, all_of(read))
+        predictions = predictions_of(network.head, all_of(read))
         if isinstance(metrics, str) or isinstance(predictions, str):
             return metrics if isinstance(metrics, str) else str(predictions)
         gone = (*(metrics[1] if every else ()), *(predictions[1] if predictions[0] else ()))
@@ -58,9 +59,10 @@ def _is_served(place: Place, call: ast.Call) -> bool:
 
 
 def _may_be(use: Use, network: Network, networks: Mapping[ast.Call, Network]) -> bool:
-    """Whether a use is of a model of one kind with a network."""
+    """Whether a use is of a network, or of one whose class may be the same."""
     others = (networks.get(source.construction.call) for source in use.sources)
-    return any(other is not None and head_of(other) == head_of(network) for other in others)
+    same = (network.kind, network.head.kind)
+    return any(other is not None and (other.kind, other.head.kind) == same for other in others)
 
 
 def _predicted(use: Use) -> Keys | None:

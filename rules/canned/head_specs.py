@@ -354,4 +354,6 @@ def head_reference(driver: Driver, node: ast.expr, name: str) -> bool:
 
 def is_left_head(driver: Driver, node: ast.expr, name: str) -> bool:
     """Whether a reference makes a head that no canned Estimator has taken, though the program has some."""
-    return name in EXPRESSIONS and all((edit.start, edit.end) != driver.module.span(node) for edit in driver.edits)
+    if name not in EXPRESSIONS or node in driver.heads:
+        return False
+    return all((edit.start, edit.end) != driver.module.span(node) for edit in driver.edits)

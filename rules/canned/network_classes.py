@@ -7,82 +7,17 @@ from collections.abc import Collection, Iterator, Mapping
 
 from .networks import Network
 
-Keys = frozenset[str]
-_NOT_OF_KERAS = {
-    "binary": frozenset({"accuracy_baseline", "label/mean", "prediction/mean"}),
-    "classes": frozenset[str](),
-    "numbers": frozenset({"label/mean", "prediction/mean"}),
+_SHARES = {
+    "mean": "weights",
+    "sum_by_nonzero_weights": "{tf}.cast(weights != 0, {tf}.float32)",
 }
-"""Metrics of an Estimator that Keras has no name for."""
-_INTERPOLATED = "auc_precision_recall"
-_METRICS = {
-    "binary": {
-        "accuracy": 'BinaryAccuracy(name="accuracy", threshold=0.0)',
-        "auc": 'AUC(name="auc", from_logits=True)',
-        _INTERPOLATED: f'AUC(name="{_INTERPOLATED}", curve="PR", from_logits=True)',
-        "average_loss": 'BinaryCrossentropy(name="average_loss", from_logits=True)',
-        "precision": 'Precision(name="precision", thresholds=0.0)',
-        "recall": 'Recall(name="recall", thresholds=0.0)',
-    },
-    "classes": {
-        "accuracy": 'SparseCategoricalAccuracy(name="accuracy")',
-        "average_loss": 'SparseCategoricalCrossentropy(name="average_loss", from_logits=True)',
-    },
-    "numbers": {"average_loss": 'MeanSquaredError(name="average_loss")'},
+"""What the mean of a batch is by, for reductions that Keras has not."""
+_WORDS = {
+    "DNN": "a network on feature columns",
+    "Linear": "a weighted sum of feature columns",
+    "DNNLinearCombined": "a weighted sum of feature columns plus a network on others, each with an optimizer of its own",
+    "Baseline": "the same for all examples",
 }
-_LOSSES = {
-    "binary": ("BinaryCrossentropy", "from_logits=True"),
-    "classes": ("SparseCategoricalCrossentropy", "from_logits=True"),
-    "numbers": ("MeanSquaredError", ""),
-}
-_PREDICTIONS = {
-    "binary": {
-        "logits": "logits",
-        "logistic": "{tf}.sigmoid(logits)",
-        "probabilities": "{tf}.sigmoid({tf}.concat([-logits, logits], axis=1))",
-        "class_ids": "{tf}.cast(logits > 0, {tf}.int64)",
-        "classes": "{tf}.strings.as_string(class_ids)",
-    },
-    "classes": {
-        "logits": "logits",
-        "probabilities": "{tf}.nn.softmax(logits)",
-        "class_ids": "{tf}.argmax(logits, axis=1)[:, {tf}.newaxis]",
-        "classes": "{tf}.strings.as_string(class_ids)",
-    },
-    "numbers": {"predictions": "super().predict_step(data)"},
-}
-_REPEATED = ("all_class_ids", "all_classes")
-"""What an Estimator tells of each example, though it is the same for all."""
-
-
-def head_of(network: Network) -> str:
-    """What the output of a network is: ``binary``, ``classes`` or ``numbers``."""
-    return "numbers" if not network.classifies else "binary" if network.units == 1 else "classes"
-
-
-def metrics_of(network: Network, read: Keys | None) -> tuple[list[str], list[str]] | str:
-    """Metrics that its evaluations have, and those that they have no more; or why that does not do.
-
-    `read` are those that the program reads; None: it may read any.
-    """
-    head = head_of(network)
-    known, gone = dict(_METRICS[head]), set(_NOT_OF_KERAS[head])
-    if head == "binary" and network.construction.dialect == "v1":  # whose curve has straight lines
-        gone.add(_INTERPOLATED)
-        known.pop(_INTERPOLATED)
-    if read is None:
-        return list(known), sorted(gone)
-    missing = sorted(read - {"loss", "global_step", *known})
-    return f"`{missing[0]}` of an evaluation" if missing else ([name for name in known if name in read], [])
-
-
-def predictions_of(network: Network, read: Keys | None) -> tuple[list[str], list[str]] | str:
-    """What its predictions hold, and what they do no more; the rest is as above."""
-    known = _PREDICTIONS[head_of(network)]
-    if read is None:
-        return list(known), list(_REPEATED) if network.classifies else []
-    missing = sorted(read - set(known))
-    return f"`{missing[0]}` of predictions" if missing else ([name for name in known if name in read], [])
 
 
 class NetworkWriter:
@@ -99,7 +34,7 @@ class NetworkWriter:
         self.network, self.name = network, name
         self.metrics, self.predictions = list(metrics), list(predictions)
         self.tf, self.layers = tf, f"{tf}.keras.layers"
-        self.head = head_of(network)
+        self.head = network.head
 
     # -- the class ----------------------------------------------------------------------------------------------------
 
@@ -119,18 +54,16 @@ class NetworkWriter:
 
     def _class(self) -> Iterator[str]:
         network = self.network
-        output = "Logits" if network.classifies else "Predictions"
-        sums, layers = "a weighted sum of feature columns", "a network on feature columns"
-        what = f"{sums} plus a network on others, each with an optimizer of its own" if network.combined else ""
-        what = what or (layers if network.kind == "DNN" else sums)
         yield f"class {self.name}({self.tf}.keras.Model):"
-        yield f'    """{output} [batch, {network.units}]: {what}."""'
+        yield f'    """{self.head.words} [batch, {self.head.units}]: {_WORDS[network.kind]}."""'
         yield ""
-        yield f"    def __init__(self, {', '.join(network.parameters)}):"
+        yield f"    def __init__({', '.join(['self', *network.parameters])}):"
         yield "        super().__init__()"
-        if network.kind != "DNN":
+        if self.network.sums:
             yield from self._sum()
-        if network.kind != "Linear":
+        if network.kind == "Baseline":
+            yield self._bias
+        if self.network.has_layers:
             yield from self._network()
         if "label_vocabulary" in network.given:
             yield f"        self.class_ids = {self.layers}.StringLookup(vocabulary=label_vocabulary, num_oov_indices=0)"
@@ -146,7 +79,11 @@ class NetworkWriter:
         units = "" if self._units == "1" else f", {self._units}"
         more = f", {combiner}" if combiner in self.network.given else ""
         yield f"        self.columns = [column_weights(column{units}{more}) for column in {columns}]"
-        yield f'        self.bias = self.add_weight(name="bias", shape=[{self._units}], initializer="zeros")'
+        yield self._bias
+
+    @property
+    def _bias(self) -> str:
+        return f'        self.bias = self.add_weight(name="bias", shape=[{self._units}], initializer="zeros")'
 
     def _network(self) -> Iterator[str]:
         """Layers on each other."""
@@ -166,7 +103,7 @@ class NetworkWriter:
 
     @property
     def _last(self) -> str:
-        return "logits" if self.network.classifies or self.network.combined else "prediction"
+        return "logits" if self.head.has_logits or self.network.combined else "prediction"
 
     @property
     def _normalized(self) -> bool:
@@ -175,9 +112,13 @@ class NetworkWriter:
 
     def _call(self) -> Iterator[str]:
         summed = f"{self.tf}.add_n([column(features) for column in self.columns]) + self.bias"
-        if self.network.kind == "Linear":
+        if not self.network.has_layers:
             yield "    def call(self, features):"
-            yield f"        return {summed}"
+            if self.network.sums:
+                yield f"        return {summed}"
+                return
+            yield f"        batch_size = {self.tf}.shape({self.tf}.nest.flatten(features)[0])[0]"
+            yield f"        return {self.tf}.tile([self.bias], [batch_size, 1])"
             return
         training = bool(self.network.dropout) or self._normalized
         yield f"    def call(self, features{', training=False' if training else ''}):"
@@ -193,14 +134,29 @@ class NetworkWriter:
         yield f"        return self.{self._last}(net){f' + {summed}' if self.network.combined else ''}"
 
     def _losses(self) -> Iterator[str]:
-        """The methods that see labels as numbers, and the weights of examples."""
-        given = self.network.given
+        """The methods that see labels as numbers, the weights of examples, and probabilities."""
+        given, weighted = self.network.given, "weight_column" in self.network.given
         labels = "self.class_ids(y)" if "label_vocabulary" in given else "y"
-        weights = "x[self.weight_column]" if "weight_column" in given else "sample_weight"
-        for method in ("compute_loss", "compute_metrics") if (labels, weights) != ("y", "sample_weight") else ():
-            yield ""
-            yield f"    def {method}(self, x, y, y_pred, sample_weight):"
-            yield f"        return super().{method}(x, {labels}, y_pred, {weights})"
+        weights = "x[self.weight_column]" if weighted else "sample_weight"
+        predicted = f"{self.tf}.sigmoid(y_pred)" if self.head.sees_probabilities else "y_pred"
+        shares, of_loss = list(self._shares()), weights
+        if shares:
+            of_loss = "weights"
+        head = "(self, x, y, y_pred, sample_weight):"
+        if labels != "y" or weighted:
+            yield from ["", f"    def compute_loss{head}", *shares]
+            yield f"        return super().compute_loss(x, {labels}, y_pred, {of_loss})"
+        if labels != "y" or weighted or predicted != "y_pred":
+            yield from ["", f"    def compute_metrics{head}"]
+            yield f"        return super().compute_metrics(x, {labels}, {predicted}, {weights})"
+
+    def _shares(self) -> Iterator[str]:
+        """Statements that make the weights of a batch such that its loss is a mean by them."""
+        if "weight_column" not in self.network.given or self.head.reduction not in _SHARES:
+            return
+        yield f"        weights = {self.tf}.cast(x[self.weight_column], {self.tf}.float32)"
+        mean = f"{self.tf}.reduce_mean({_SHARES[self.head.reduction].format(tf=self.tf)})"
+        yield f"        weights = {self.tf}.math.divide_no_nan(weights, {mean})"
 
     def _train_step(self) -> Iterator[str]:
         """The methods by which each part of a model has its optimizer."""
@@ -229,10 +185,10 @@ class NetworkWriter:
         """The method that makes predictions of the output."""
         if not self.predictions:
             return
-        known = {name: text.format(tf=self.tf) for name, text in _PREDICTIONS[self.head].items()}
+        known = self.head.predictions(self.tf)
         yield ""
         yield "    def predict_step(self, data):"
-        if self.head == "numbers":
+        if not self.head.has_logits:
             yield f'        return {{"predictions": {known["predictions"]}}}'
             return
         yield "        logits = super().predict_step(data)"
@@ -250,8 +206,9 @@ class NetworkWriter:
         yield "        }"
 
     def beside(self) -> list[str]:
-        """The function that it needs, if it does, of which a file has one."""
-        return [self._columns()] if self.network.kind != "DNN" else []
+        """The functions and classes that it needs, each of which a file has once."""
+        own = [self._columns()] if self.network.sums else []
+        return [*own, *self.head.beside(self.tf, frozenset(self.metrics))]
 
     def _columns(self) -> str:
         """The function that makes the weights of a column."""
@@ -278,12 +235,11 @@ class NetworkWriter:
 
     def compiled(self, model: str, optimizers: Mapping[str, str], grouped: bool) -> str:
         """The statement that compiles the model of that name."""
-        loss, told = _LOSSES[self.head]
-        told = ", ".join([*([told] if told else []), *(['reduction="sum"'] if self.network.summed else [])])
         parts = [f"{name}={text}" for name, text in optimizers.items()]
-        parts.append(f"loss={self.tf}.keras.losses.{loss}({told})")
+        parts += self.head.loss(self.tf)
         if self.metrics:
-            metrics = ", ".join(f"{self.tf}.keras.metrics.{_METRICS[self.head][name]}" for name in self.metrics)
+            known = {**self.head.metrics(self.tf), **self.head.rare_metrics(self.tf)}
+            metrics = ", ".join(known[name] for name in self.metrics)
             parts.append(f"{'weighted_metrics' if 'weight_column' in self.network.given else 'metrics'}=[{metrics}]")
         if grouped:
             parts.append("steps_per_execution=100")

@@ -57,6 +57,10 @@ class FileEdits(abc.ABC):
         self.edits: list[Edit] = []
         self.handled: set[ast.AST] = set()
         """References that these edits take care of."""
+        self.awaited: set[ast.AST] = set()
+        """References that edits are going to take care of, though none does so yet."""
+        self.heads: set[ast.AST] = set()
+        """References to heads that are gone, as a model of the program has what they say."""
         self.fed: set[ast.expr] = set()
         """Hooks that are gone, as what they feed is a dataset now."""
         self._spelled: set[ast.AST] = set()

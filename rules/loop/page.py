@@ -122,12 +122,16 @@ class Page:
         first, *more = lines
         return first + "".join(f"\n{self.indent(at)}{line}" if line else "\n" for line in more)
 
-    def apart(self, at: ast.AST, lines: Sequence[str]) -> Iterator[Edit]:
-        """A blank line above such lines that begin with a function, below a statement."""
-        start = self.module.line_span(self.module.statement(at))[0]
-        before = self.module.source[:start].rpartition(b"\n")[0].rpartition(b"\n")[2].strip()
-        if lines[0].startswith("def ") and before and not before.endswith(b":"):
-            yield self.module.insert(start, "\n")
+    def training(self, call: ast.Call, lines: Sequence[str]) -> Edit:
+        """Lines in place of a call that is a statement; with a blank line above where they begin with a function."""
+        text = self.lines(call, lines)
+        start, end = self.module.span(call)
+        first = self.module.line_span(self.module.statement(call))[0]
+        before = self.module.source[:first].rpartition(b"\n")[0].rpartition(b"\n")[2].strip()
+        alone = not self.module.source[first:start].strip()
+        if alone and lines[0].startswith("def ") and before and not before.endswith(b":"):
+            return self.module.edit((first, end), f"\n{self.indent(call)}{text}")  # behind what is put below that line
+        return self.module.edit(call, text)
 
     def above(self, statement: ast.stmt, lines: Iterable[str]) -> Edit:
         """Lines above a statement."""

@@ -178,7 +178,8 @@ def loop_of(
     sources = sources_of(project, constructions, kinds)
     if isinstance(sources, str):
         return NotPlain(sources)
-    reason = _of_files(project, modules, inside, sources)
+    told = frozenset().union(*(kind.names for kind in kinds.values()))
+    reason = _of_files(project, modules, inside, sources, told)
     if reason:
         return NotPlain(reason)
     draws = any(_draws(name) for module in modules for _, name in module.references())
@@ -204,13 +205,19 @@ def _draws(name: str) -> bool:
     return name.startswith(("numpy.random.", "random.")) and not own
 
 
-def _of_files(project: Project, modules: list[Module], inside: Mapping[str, Spans], sources: list[Source]) -> str:
-    """What of the code around the model_fns asks for more."""
+def _of_files(
+    project: Project,
+    modules: list[Module],
+    inside: Mapping[str, Spans],
+    sources: list[Source],
+    told: frozenset[ast.AST],
+) -> str:
+    """What of the code around the model_fns asks for more, beside what models are `told`."""
     keep_names = all(source.named for source in sources)
     for module in reading_modules(project, READERS) if not keep_names else ():
         node = next(node for node, name in module.references() if name in READERS)
         return reason_at("checkpoints that are read by names", module, node)
-    calls = {call for source in sources for call in (source.construction.call.func, *source.settings.calls)}
+    calls = told | {call for source in sources for call in (source.construction.call.func, *source.settings.calls)}
     written = {node for source in sources for node in source.summaries}
     saves = any(source.settings.directory is not None for source in sources)
     for module in modules:

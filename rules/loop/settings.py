@@ -162,7 +162,7 @@ def _configured(
         return reason_at(f"`{more[0]}` of its configuration", module, kept[more[0]])
     if any(is_none(value) for name, value in kept.items() if name not in {*_OR_NONE, *beside}):
         return "a setting that is None"
-    if statement is not None and not _are_known(module, statement, construction.call, kept.values()):
+    if statement is not None and not are_known(module, statement, construction.call, kept.values()):
         return "its configuration is made elsewhere"
     fields = {n: v for n, v in kept.items() if not is_none(v)}
     found = []
@@ -177,8 +177,8 @@ def _configured(
     return Settings(fields, (call.func,), statement, reads=tuple(found), sessions=tuple(sessions), session=told)
 
 
-def _are_known(module: Module, statement: ast.stmt, call: ast.Call, values: Collection[ast.expr]) -> bool:
-    """Whether fields of a configuration mean the same where an Estimator is made."""
+def are_known(module: Module, statement: ast.stmt, call: ast.Call, values: Collection[ast.expr]) -> bool:
+    """Whether values that a statement says mean the same where an Estimator is made."""
     if moves(module, statement, call, values):
         return True
     stored = {ast.unparse(node) for node in module.nodes(ast.Attribute) if not isinstance(node.ctx, ast.Load)}

@@ -45,6 +45,8 @@ class Kind:
     """Whether it has a method that gives weights first values of a checkpoint."""
     needs_keras_2: bool = False
     """Whether Keras 3 cannot train it at all."""
+    names: frozenset[ast.AST] = frozenset()
+    """References to what is told to it, and goes with the Estimator."""
 
 
 @dataclass(frozen=True, eq=False)

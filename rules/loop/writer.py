@@ -78,8 +78,7 @@ class LoopWriter:
                 data = name
             if use.method == "train":
                 lines = self._training(use, model, self.spread.data(use) if self.spread is not None else data)
-                yield from self.page.apart(use.call, lines)
-                yield module.edit(use.call, self.page.lines(use.call, lines))
+                yield self.page.training(use.call, lines)
             elif use.method == "evaluate":
                 served = self.spread is not None and self.spread.distribution.servers
                 data = self.spread.evaluation(use, data) if self.spread and served else data + self._taken(use)

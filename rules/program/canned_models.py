@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Set
+from typing import TYPE_CHECKING
 
 from migrator.emit.polishing.polish import polished
 from migrator.emit.render import Renderer
 from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
-from migrator.rewrite import Replace, with_arguments
+from migrator.rewrite import Change, Remove, Replace, code, with_arguments
 from migrator.vocabulary.diagnostics import Edit
 
 from ..canned.canned import CANNED, arguments_of, told_dialect
@@ -20,6 +21,9 @@ from ..canned.network_classes import NetworkWriter
 from ..canned.networks import Network
 from ..estimator_calls.estimator_values import Construction
 from ..model_fns.subjects import words_about
+
+if TYPE_CHECKING:
+    import libcst as cst_nodes
 
 _KIND = {True: "Classifier", False: "Regressor"}
 
@@ -50,6 +54,8 @@ class CannedClass:
             yield name, default, rate_2 if second else rate_1
 
     def _part(self, name: str) -> str:
+        if self.network.kind == "Baseline":
+            return "baseline"
         return "linear" if name.startswith("linear") or self.network.kind == "Linear" else "dnn"
 
     def _optimizer(self, name: str, default: str, rate: float | None, renderer: Renderer) -> str:
@@ -77,19 +83,41 @@ class CannedClass:
         for name, default, rate in self._optimizers():
             if name not in self.network.given:
                 said.append(f"{default} at {self.optimizers.rate_of(default, rate)}")
-        if "loss_reduction" not in self.network.given:
-            said.append("losses summed over the batch" if self.network.summed else "losses averaged over the batch")
+        if "loss_reduction" not in self.network.given and self.network.head.call is None:
+            summed = self.network.head.summed
+            said.append("losses summed over the batch" if summed else "losses averaged over the batch")
         return told_dialect(construction, said) if said else ""
 
-    def deletions(self) -> list[Edit]:
-        """The edits that take arguments from the call which go to other places."""
-        construction, kept = self.network.construction, self.network.parameters
+    def argument_edits(self) -> list[Edit]:
+        """The edits that take arguments from the call which go to other places, and give it those of its head."""
+        construction, kept, head = self.network.construction, self.network.parameters, self.network.head
         given = arguments_of(self.call, construction.name, construction.dialect)
         names = {id(value): name for name, value in given.items()}
         values = [(a, a.value if isinstance(a, ast.keyword) else a) for a in arguments(self.call)]
-        doomed = [at for at, (_, value) in enumerate(values) if names[id(value)] not in kept]
-        cst = self.module.cst
-        return cst.apply([Replace(self.call, with_arguments(cst.call(self.call), drop=doomed))]) if doomed else []
+        doomed = [at for at, (_, value) in enumerate(values) if names[id(value)] not in (*kept, "head")]
+        cst, told = self.module.cst, {name: self._told(name) for name in kept if name not in given}
+        spread: dict[int, dict[str, cst_nodes.BaseExpression]] = {}
+        added: dict[str, cst_nodes.BaseExpression] = {}
+        changed: dict[int, cst_nodes.BaseExpression] = {}
+        for at, (argument, value) in enumerate(values):
+            if names[id(value)] == "weight_column" and self.network.weights:
+                changed[at] = code(self.network.weights)
+            elif names[id(value)] == "head" and isinstance(argument, ast.keyword):
+                spread[at] = told
+            elif names[id(value)] == "head":
+                doomed.append(at)
+                added = told
+        changes: list[Change] = [Remove(head.statement)] if head.statement is not None else []
+        if doomed or spread or changed:
+            call = with_arguments(cst.call(self.call), drop=doomed, spread=spread, add=added, values=changed)
+            changes.append(Replace(self.call, call))
+        return cst.apply(changes) if changes else []
+
+    def _told(self, name: str) -> cst_nodes.BaseExpression:
+        """An argument that its head had."""
+        if name == "weight_column" and self.network.weights:
+            return code(self.network.weights)
+        return code(self.module.segment(self.network.given[name]))
 
 
 class CannedClasses:
@@ -114,13 +142,13 @@ class CannedClasses:
         """What writes the statements that compile the models of a file."""
         return {call: each.compiled(renderer, grouped) for call, each in self.made.items() if each.module is module}
 
-    def edits(self, module: Module) -> Iterator[Edit]:
-        """The classes of a file, and the edits that take arguments from the calls."""
+    def edits(self, module: Module, gone: Collection[ast.stmt]) -> Iterator[Edit]:
+        """The classes of a file, and the edits that take arguments from the calls; statements that are `gone` go with them."""
         made = [each for each in self.made.values() if each.module is module]
         if made:
-            yield module.insert(*_before_statement(module, made[0].call, self.text(module)))
-        for each in made:
-            yield from each.deletions()
+            heads = [each.network.head.statement for each in made if each.network.head.statement is not None]
+            yield module.insert(*_before_statement(module, made[0].call, self.text(module), [*heads, *gone]))
+        yield from dict.fromkeys(edit for each in made for edit in each.argument_edits())
 
     def text(self, module: Module) -> str:
         """The classes of a file."""
@@ -142,11 +170,16 @@ class CannedClasses:
             yield from ((each.module, each.call, said) for said in (each.remark(), text) if said)
 
 
-def _before_statement(module: Module, node: ast.expr, text: str) -> tuple[int, str]:
-    """The place before the function, or the statement, that a node is in, and a text for it with blank lines around."""
+def _before_statement(module: Module, node: ast.expr, text: str, gone: Collection[ast.stmt]) -> tuple[int, str]:
+    """The place before the function, or the statement, that a node is in, and a text for it with blank lines around.
+
+    It is also before statements that are `gone`, so that no blank lines are left of these."""
     outer = module.statement(node)
     for above in module.ancestors(outer):
         outer = above if isinstance(above, ast.stmt) else outer
+    body = module.tree.body
+    while (at := body.index(outer)) and body[at - 1] in gone:
+        outer = body[at - 1]
     first = min([outer, *getattr(outer, "decorator_list", [])], key=lambda part: part.lineno)
     start = module.above_comments(module.line_span(module.span(first))[0])
     before = module.source[:start]
@@ -157,7 +190,7 @@ def _before_statement(module: Module, node: ast.expr, text: str) -> tuple[int, s
 
 def _class_name(project: Project, network: Network, reserved: Set[str]) -> str:
     """``IrisClassifier``, after what the program is about, or ``LinearClassifier``."""
-    module, kind = network.construction.module, _KIND[network.classifies]
+    module, kind = network.construction.module, _KIND[network.head.classifies]
     words = [word[:1].upper() + word[1:] for word in words_about(project, network.construction)]
     if words and words[-1].lower() in ("classifier", "regressor", "model"):
         words.pop()

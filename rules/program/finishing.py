@@ -33,7 +33,7 @@ def file_fixes(module: Module, driver: Driver, helpers: Helpers, spans: Spans) -
     rewritten = Spans([*spans, *spans_of(edit for fix in named for edit in fix.edits)])
 
     def excused(node: ast.expr) -> bool:
-        if node in driver.handled or rewritten.hold(module.span(node)):
+        if node in driver.handled or node in driver.awaited or rewritten.hold(module.span(node)):
             return True
         return helpers.unused.hold(module.span(node))
 

@@ -420,7 +420,8 @@ class ProgramRewrite(Rewritten):
             first = next((s.construction.call for s in loop.sources if s.module is module), None)
             need = functools.partial(helpers.need, at=first)
             written = list(LoopWriter(loop, module, renderer, helpers.tensorflow(), compiled, need).edits())
-            written += self._classes.edits(module)
+            gone = [s.settings.statement for s in loop.sources if s.settings.statement is not None]
+            written += self._classes.edits(module, gone)
             replaced = Spans((e.start, e.end) for e in written if e.start < e.end)
             driver.edits = [
                 e for e in driver.edits if e.start == e.end or not replaced.hold((e.start, e.end))
@@ -513,6 +514,8 @@ class ProgramRewrite(Rewritten):
         driver, optimizers = self._driver(construction.module), self._others.optimizers(construction, plain=True)
         driver.handled.add(construction.call.func)
         made = self._classes.add(construction, optimizers, driver.tensorflow())
+        if made.network.head.call is not None:
+            driver.heads.add(made.network.head.call.func)
         for edit in made.call_edits():
             self._driver(self.project.modules[edit.path]).edits.append(edit)
         self._others.made.append((construction, made.name))
@@ -545,6 +548,7 @@ class ProgramRewrite(Rewritten):
     def _module(self, module: Module) -> None:
         """The edits of a module outside of its model_fns."""
         driver = self._driver(module)
+        driver.awaited.clear()
         shots, handled = one_shot_edits(module)
         driver.edits += shots
         driver.handled |= handled
@@ -647,7 +651,9 @@ def _kind_of(network: Network | str) -> Kind:
     """What is to be known of the model of a canned Estimator; a text says why it is none."""
     if isinstance(network, str):
         return Kind(refused=network)
-    return Kind(compiled=True, signatures=Signatures(('"predict"',), classifies=True))
+    head = network.head.call
+    names = frozenset[ast.AST]() if head is None else frozenset[ast.AST]({head.func})
+    return Kind(compiled=True, signatures=Signatures(('"predict"',), classifies=True), names=names)
 
 
 def _is_part(module: Module, node: ast.AST, outer: ast.AST) -> bool:

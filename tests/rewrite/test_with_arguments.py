@@ -160,3 +160,9 @@ def test_several_arguments_come_before_one() -> None:
     assert done("f(x, y=1)", insert={0: ["a", "b"]}) == "f(a, b, x, y=1)"
     assert done("f(x, *y)", drop=[1], insert={1: ["a", "b"]}) == "f(x, a, b)"
     assert done("f()", insert={0: []}) == "f()"
+
+
+def test_arguments_go_beside_others_that_are_spread() -> None:
+    one, none = {0: {"b": "x", "c": "y"}}, dict[int, dict[str, str]]({0: {}})
+    assert done("f(a=1, d=2, e=3)", spread=one, drop=[2]) == "f(b=x, c=y, d=2)"
+    assert done("f(a=1, d=2, e=3)", spread=none, drop=[1]) == "f(e=3)"

@@ -201,9 +201,7 @@ def test_the_class_stands_before_the_function_that_makes_it() -> None:
     [
         ("LinearClassifier(COLUMNS, warm_start_from='dir')", TRAIN),
         ("LinearClassifier(COLUMNS, n_classes=CLASSES)", TRAIN),
-        ("LinearRegressor(COLUMNS, label_dimension=2)", TRAIN),
-        ("BaselineClassifier()", TRAIN),
-        ("LinearClassifier(COLUMNS)", TRAIN + 'print(estimator.evaluate(input_fn)["label/mean"])\n'),
+        ("LinearClassifier(COLUMNS)", TRAIN + 'print(estimator.evaluate(input_fn)["accuracy_baseline"])\n'),
         ("LinearClassifier(COLUMNS)", TRAIN + 'print(estimator.evaluate(input_fn)["auc_precision_recall"])\n'),
         ("LinearClassifier(COLUMNS)", TRAIN + 'print([p["all_classes"] for p in estimator.predict(input_fn)])\n'),
         ("LinearClassifier(COLUMNS)", TRAIN + "print(estimator.get_variable_names())\n"),
@@ -315,7 +313,6 @@ def test_labels_as_numbers_and_weights_of_examples(given: str, arguments: str) -
     "made",
     [
         "LinearClassifier(COLUMNS, weight_column=COLUMNS[0])",
-        "LinearClassifier(COLUMNS, weight_column='w', loss_reduction=tf.losses.Reduction.MEAN)",
         "DNNLinearCombinedClassifier(linear_feature_columns=COLUMNS)",
         f"{COMBINED}, dnn_activation_fn=None)",
     ],
