@@ -114,7 +114,7 @@ def arguments_of(call: ast.Call, name: str, dialect: str) -> dict[str, ast.expr]
     signature = CANNED[name].signature
     if dialect == "v2":
         signature = " ".join(word for word in signature.split() if word not in _PARTITIONERS)
-    return bind(call, signature, "tf." + name.split(".", 1)[1])
+    return bind(call, f"{signature} more_metrics forwarded", "tf." + name.split(".", 1)[1])
 
 
 def replaced(construction: Construction) -> Iterator[ast.AST]:

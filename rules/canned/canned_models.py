@@ -39,11 +39,11 @@ def canned_models(networks: Mapping[ast.Call, Network], loop: Loop) -> dict[ast.
         uses = [use for use in loop.uses if any(source.construction.call is call for source in use.sources)]
         every = [read_of_result(use.module, use.call) for use in uses if use.method == "evaluate"]
         every += [None for use in uses if use.validation is not None]
-        metrics = metrics_of(network.head, all_of(every))
+        metrics = metrics_of(network.head, all_of(every), network.more_metrics)
         alike = [use for use in loop.uses if use.method == "predict" and _may_be(use, network, networks)]
         read = [_predicted(use) for use in alike]
         read += [None for place in (*loop.exports, *uses) if _is_served(place, call)]
-        predictions = predictions_of(network.head, all_of(read))
+        predictions = predictions_of(network.head, all_of(read), network.forwarded)
         if isinstance(metrics, str) or isinstance(predictions, str):
             return metrics if isinstance(metrics, str) else str(predictions)
         gone = (*(metrics[1] if every else ()), *(predictions[1] if predictions[0] else ()))

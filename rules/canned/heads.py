@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 Keys = frozenset[str]
@@ -218,22 +218,22 @@ class Head:
         return list(_REPEATED.get(self.kind, ())) if told else []
 
 
-def metrics_of(head: Head, read: Keys | None) -> tuple[list[str], list[str]] | str:
+def metrics_of(head: Head, read: Keys | None, more: Collection[str] = ()) -> tuple[list[str], list[str]] | str:
     """Metrics that evaluations have, and those that they have no more; or why that does not do.
 
-    `read` are those that the program reads; None: it may read any.
+    `read` are those that the program reads; None: it may read any. It adds `more` itself.
     """
-    known = head.metrics("tf")
+    known = {**head.metrics("tf"), **dict.fromkeys(more, "")}
     if read is None:
-        return list(known), head.left_out()
+        return list(known), [name for name in head.left_out() if name not in more]
     known |= head.rare_metrics("tf")
     missing = sorted(read - {"loss", "global_step", *known})
     return f"`{missing[0]}` of an evaluation" if missing else ([name for name in known if name in read], [])
 
 
-def predictions_of(head: Head, read: Keys | None) -> tuple[list[str], list[str]] | str:
+def predictions_of(head: Head, read: Keys | None, more: Collection[str] = ()) -> tuple[list[str], list[str]] | str:
     """What predictions hold, and what they do no more; the rest is as above."""
-    known = head.predictions("tf")
+    known = [*head.predictions("tf"), *more]
     if read is None:
         return list(known), head.repeated
     missing = sorted(read - set(known))

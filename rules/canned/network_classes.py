@@ -188,16 +188,18 @@ class NetworkWriter:
         known = self.head.predictions(self.tf)
         yield ""
         yield "    def predict_step(self, data):"
-        if not self.head.has_logits:
-            yield f'        return {{"predictions": {known["predictions"]}}}'
-            return
-        yield "        logits = super().predict_step(data)"
+        forwarded = {name: f"x[{key}]" for name, key in self.network.forwarded.items() if name in self.predictions}
+        if forwarded:
+            yield f"        x, _, _ = {self.tf}.keras.utils.unpack_x_y_sample_weight(data)"
+        if self.head.has_logits:
+            yield "        logits = super().predict_step(data)"
         if "classes" in self.predictions:
             yield f"        class_ids = {known['class_ids']}"
             known["class_ids"] = "class_ids"
             if "label_vocabulary" in self.network.given:
                 known["classes"] = f"{self.tf}.gather(self.label_vocabulary, class_ids)"
-        entries = [f'"{name}": {known[name]}' for name in self.predictions]
+        entries = [f'"{name}": {known[name]}' for name in self.predictions if name not in forwarded]
+        entries += [f"{self.network.forwarded[name]}: {text}" for name, text in forwarded.items()]
         if len(entries) == 1:
             yield f"        return {{{entries[0]}}}"
             return
@@ -237,10 +239,12 @@ class NetworkWriter:
         """The statement that compiles the model of that name."""
         parts = [f"{name}={text}" for name, text in optimizers.items()]
         parts += self.head.loss(self.tf)
-        if self.metrics:
-            known = {**self.head.metrics(self.tf), **self.head.rare_metrics(self.tf)}
-            metrics = ", ".join(known[name] for name in self.metrics)
-            parts.append(f"{'weighted_metrics' if 'weight_column' in self.network.given else 'metrics'}=[{metrics}]")
+        known, more = {**self.head.metrics(self.tf), **self.head.rare_metrics(self.tf)}, self.network.more_metrics
+        own = [known[name] for name in self.metrics if name not in more]
+        added = [f"{self.tf}.keras.metrics.{more[name]}" for name in self.metrics if name in more]
+        weighted = "weight_column" in self.network.given  # of which those know nothing that a program adds
+        every = {"weighted_metrics": own, "metrics": added} if weighted else {"metrics": [*own, *added]}
+        parts += [f"{argument}=[{', '.join(metrics)}]" for argument, metrics in every.items() if metrics]
         if grouped:
             parts.append("steps_per_execution=100")
         return f"{model}.compile({', '.join(parts)})"

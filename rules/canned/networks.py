@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import is_none
@@ -25,13 +26,15 @@ _UNDERSTOOD = {
     "dnn_hidden_units dnn_activation_fn dnn_dropout batch_norm linear_sparse_combiner",
     "Baseline": f"{_HEAD} optimizer",
 }
-_KINDS = {f"{part}{head}": part for part in _UNDERSTOOD for head in ("Classifier", "Regressor", "Estimator")}
+KINDS_OF_NETWORKS = {f"{part}{head}": part for part in _UNDERSTOOD for head in ("Classifier", "Regressor", "Estimator")}
 _NEEDED = {
     "DNN": ("feature_columns", "hidden_units"),
     "Linear": ("feature_columns",),
     "DNNLinearCombined": ("linear_feature_columns", "dnn_feature_columns", "dnn_hidden_units"),
     "Baseline": (),
 }
+MORE = ("more_metrics", "forwarded")
+"""Arguments of drafts: metrics that a program adds, and features that its predictions hold as well."""
 _OWN = ("hidden_units", "feature_columns", "activation_fn", "dropout", "sparse_combiner")
 _OF_HEAD = ("n_classes", "label_dimension", "weight_column", "label_vocabulary")
 _KEPT = frozenset({*_OF_HEAD, *(f"{part}{name}" for name in _OWN for part in ("", "dnn_", "linear_"))})
@@ -49,6 +52,10 @@ class Network:
     head: Head
     weights: str = ""
     """What takes the place of its column of weights, if that is not the name of a feature."""
+    more_metrics: Mapping[str, str] = field(default_factory=dict)
+    """Calls of classes of `tf.keras.metrics` by the names of metrics that the program adds."""
+    forwarded: Mapping[str, str] = field(default_factory=dict)
+    """Features that predictions hold as well: how the program writes their names."""
 
     @property
     def short(self) -> str:
@@ -96,17 +103,23 @@ class Network:
 
 def is_network(construction: Construction) -> bool:
     """Whether an Estimator is of a kind that may become a model of the program."""
-    return construction.name.rpartition(".")[2] in _KINDS
+    return construction.name.rpartition(".")[2] in KINDS_OF_NETWORKS
+
+
+def is_extended(construction: Construction) -> bool:
+    """Whether a canned Estimator is one that only a model of the program can be."""
+    return any(keyword.arg in MORE for keyword in construction.call.keywords)
 
 
 def network_of(project: Project, construction: Construction) -> Network | str:
     """What is known of a canned Estimator, or why it stays a call of a helper."""
     module, short = construction.module, construction.name.rpartition(".")[2]
-    kind = _KINDS[short]
+    kind = KINDS_OF_NETWORKS[short]
     try:
         given = arguments_of(construction.call, construction.name, construction.dialect)
         refuse_foreign_columns(project, module, given)
         told = {name: value for name, value in given.items() if not is_none(value)}
+        added, forwarded = (told.pop(name, None) for name in MORE)
         head = head_of(project, construction, told)
     except Unsupported as problem:
         return problem.reason
@@ -127,7 +140,15 @@ def network_of(project: Project, construction: Construction) -> Network | str:
     weights = _weights(module, told["weight_column"]) if "weight_column" in told else ""
     if weights is None:
         return f"`weight_column` of {short}"
-    return Network(construction, kind, told, head.head, weights)
+    metrics = ast.literal_eval(added) if added is not None else {}
+    keys = {_key(module, node): module.segment(node) for node in getattr(forwarded, "elts", ())}
+    return Network(construction, kind, told, head.head, weights, metrics, keys)
+
+
+def _key(module: Module, node: ast.expr) -> str:
+    """The name of a feature."""
+    statement = module.assignment(node)
+    return str(ast.literal_eval(node if statement is None else statement.value))
 
 
 def _weights(module: Module, column: ast.expr) -> str | None:

@@ -83,6 +83,9 @@ _READERS = frozenset(
 _SAME = frozenset({"map", "batch", "prefetch", "shuffle", "cache", "with_options", "enumerate", "skip", "shard"})
 _UNCOUNTED = frozenset({"filter", "unbatch", "take_while", "flat_map", "interleave"})
 _FAMILIES = ("tensorflow.data.experimental.", "tensorflow.contrib.data.")
+_CSV = frozenset(f"{family}make_csv_dataset" for family in _FAMILIES)
+_EPOCHS = 10
+"""Where `num_epochs` stands among the arguments of `make_csv_dataset`."""
 _APPLIED_SAME = frozenset({"map_and_batch", "prefetch_to_device", "copy_to_device", "assert_cardinality"})
 _APPLIED_UNCOUNTED = frozenset({"parallel_interleave", "ignore_errors", "unbatch", "sloppy_interleave"})
 _ARRAYS = frozenset(f"tensorflow.estimator.inputs.{name}" for name in ("numpy_input_fn", "pandas_input_fn"))
@@ -217,6 +220,9 @@ class Reader:
     ) -> Value:
         if name in _READERS:
             return Data(ends=True, counted=False)
+        if name in _CSV:
+            epochs = given[_EPOCHS : _EPOCHS + 1] or [self._keywords(module, node, env).get("num_epochs", Known(None))]
+            return _repeated(Data(ends=True, counted=False), epochs)
         if name.endswith(_ITERATORS) and given:
             return given[0]
         short = name[len(_DATASET) :] if name.startswith(_DATASET) else ""

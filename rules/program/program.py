@@ -24,6 +24,7 @@ from migrator.vocabulary.diagnostics import Diagnostic, Fix, Location, ProgramUn
 from ..bridge.bridge import BridgeRewrite
 from ..bridge.graph_heads import own_head
 from ..bridge.reached import reached
+from ..canned.extended import fold_extenders
 from ..desugar.gathered_arguments import spread_arguments
 from ..desugar.handed_configs import unfold_configs
 from ..desugar.held_estimators import hold_estimators
@@ -324,12 +325,16 @@ class EstimatorProgram(ProgramRule):
                 settle_tpus(drafts, [module.path for module in around])
                 settle_annotations(drafts, [module.path for module in around])
                 prepared(drafts, lambda: self._in(drafts, group))
+                kept, drafts = drafts, drafts.copy()
+                fold_extenders(drafts, [module.path for module in around])
+                folded = drafts.project is not kept.project
                 if drafts.changed:
                     rewrite = self._rewrite(native, drafts, group)
                 try:
                     rewrite.run()
                 except (KeepsHelpers, Unsupported) as problem:
-                    if isinstance(problem, Unsupported) and not rewrite.may_keep_helpers:
+                    drafts = kept
+                    if isinstance(problem, Unsupported) and not (folded or rewrite.may_keep_helpers):
                         raise
                     why = problem.reason if isinstance(problem, Unsupported) else str(problem)
                     rewrite = self._rewrite(functools.partial(native, why_not_plain=why), drafts, group)

@@ -35,7 +35,7 @@ from ..bridge.reached import reached
 from ..canned.canned_models import canned_models
 from ..canned.head_specs import head_reference, is_left_head
 from ..canned.hyperparameters import hparams_reference
-from ..canned.networks import Network, is_network, network_of
+from ..canned.networks import Network, is_extended, is_network, network_of
 from ..distribute import tpu, without_tpu
 from ..distribute.distribution import speaks_of_tpus, understood_words
 from ..distribute.loops import distributed, why_not_after_all
@@ -187,6 +187,8 @@ class ProgramRewrite(Rewritten):
         self._share_tables()
         self._others.claim(self.constructions)
         self.loop = self._loop()
+        if not isinstance(self.loop, Loop) and any(is_extended(c) for c in self.constructions):
+            raise KeepsHelpers(self.loop.reason)
         if isinstance(self.loop, Loop):
             self._drop_idle_parameters()
         for construction in self.constructions:

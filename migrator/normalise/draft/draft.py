@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import bisect
 import contextlib
+import copy
 import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -70,6 +71,14 @@ class Drafts:
         """What the owner should know about a change, with its place in the program as it is on disk."""
         self._first = dict(project.modules)
         self._origins: dict[str, list[Origin]] = {}
+
+    def copy(self) -> Drafts:
+        """Drafts in the same state, which go their own way."""
+        other = copy.copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, (dict, list)):
+                setattr(other, name, value.copy())
+        return other
 
     @property
     def originals(self) -> list[Module]:
