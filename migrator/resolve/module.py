@@ -48,6 +48,7 @@ class Module(Text):
         self._lenient = lenient
         self._failed = False
         self.inherited_dialect: str | None = None
+        self.inherited_reason = "decided before this run changed the file"
         """Dialect of the file before this run changed it: edits remove the very names that told TF1 from TF2."""
         self.memo: dict[str, Any] = {}
         """What a rule worked out about the file as a whole, by the rule's name."""
@@ -328,7 +329,7 @@ class Module(Text):
     @cached_property
     def _dialect(self) -> tuple[str | None, str]:
         if self.inherited_dialect is not None:
-            return self.inherited_dialect, "decided before this run changed the file"
+            return self.inherited_dialect, self.inherited_reason
         return module_dialect(self)
 
     @property

@@ -26,6 +26,8 @@ _WORDS = re.compile(_TRAINS_AND_EVALUATES.pattern + b"|" + _OTHER_WORDS.pattern)
 a function of the program may have that name, too."""
 _WHATEVER_IS_CHOSEN = re.compile(rb"partitioner|\.(train|eval)_distribute\b")
 """What needs their helpers on one device, too."""
+_OF_TRIALS = frozenset({"trial", "trail"})
+"""Entries of a task that say nothing of machines; a public program that many have copied misspells one."""
 _OF_TPUS = frozenset({"TPU", "tpu"})
 """Those by which a program speaks of TPUs; it may have none."""
 _UNDERSTOOD = frozenset({"Strategy", "get_strategy", "distribute", "input_context", "TF_CONFIG", "partitioner"})
@@ -70,8 +72,29 @@ def _spoken(words: re.Pattern[bytes], modules: Iterable[Module]) -> Iterator[str
         found = [] if vendoring.is_vendored(module.text) else list(words.finditer(module.source))
         for match in found:
             word = match.group().decode()
+            if word == _CLUSTER and _names_a_trial(module, match.start()):
+                continue
             if word == _CLUSTER or not _is_prose(module, match.start()):
                 yield word
+
+
+def _names_a_trial(module: Module, position: int) -> bool:
+    """Whether TF_CONFIG is read for the number of a trial of hyperparameters alone: ``.get("task", {}).get("trial")``."""
+    texts = (n for n in walk(module.tree) if isinstance(n, ast.Constant) and n.value == _CLUSTER)
+    node: ast.AST | None = next((n for n in texts if module.span(n)[0] <= position < module.span(n)[1]), None)
+    keys: list[object] = []
+    while isinstance(node, ast.expr):
+        outer = module.parent(node)
+        if isinstance(outer, ast.Subscript) and outer.value is node:
+            keys.append(getattr(outer.slice, "value", None))
+        elif (
+            isinstance(outer, ast.Attribute)
+            and outer.attr == "get"
+            and isinstance(call := module.parent(outer), ast.Call)
+        ):
+            keys.append(getattr(call.args[0], "value", None) if call.args else None)
+        node = outer
+    return len(keys) >= 2 and keys[0] == "task" and keys[1] in _OF_TRIALS
 
 
 def _is_prose(module: Module, position: int) -> bool:

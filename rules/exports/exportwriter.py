@@ -15,7 +15,7 @@ from ..loop.page import Page
 from ..loop.uses import Use
 from .exporters import Exporter
 from .exports import Export
-from .receivers import Computed, Fed, FedTogether, Receiver
+from .receivers import Computed, Fed, FedTogether, Receiver, Told, told_by
 
 
 class ExportWriter:
@@ -158,24 +158,27 @@ class ExportWriter:
     def _signature(self, parameter: Fed | FedTogether) -> str:
         """What a parameter is like."""
         if isinstance(parameter, Fed):
-            return self._spec(parameter.shape, parameter.dtype, parameter.key)
+            return self._spec(parameter.told, parameter.key)
         specs = [f"{name}: {self._spec_of(call, name)}" for call, name in parameter.fed]
-        made, loop = parameter.statement.value, ""
-        if isinstance(made, ast.DictComp):
-            text = self.module.source[self.module.span(made.value)[1] : self.module.span(made)[1]].decode()
-            loop = " " + " ".join(text.rpartition("}")[0].rstrip(", \n").split())
-        return f"{{{', '.join(specs)}{loop}}}"
+        added = [f"{name}: {self._spec_of(call, name)}" for _, call, name in parameter.added]
+        made = parameter.statement.value
+        if not isinstance(made, ast.DictComp):
+            return f"{{{', '.join([*specs, *added])}}}"
+        text = self.module.source[self.module.span(made.value)[1] : self.module.span(made)[1]].decode()
+        whole = f"{{{', '.join(specs)} {' '.join(text.rpartition('}')[0].rstrip(', ' + chr(10)).split())}}}"
+        return f"{{**{whole}, {', '.join(added)}}}" if added else whole
 
     def _spec_of(self, call: ast.Call, name: str) -> str:
         """What was a placeholder, of its call."""
-        given = dict(zip(("dtype", "shape"), call.args))
-        given.update({k.arg: k.value for k in call.keywords if k.arg is not None})
-        return self._spec(given["shape"], given["dtype"], name)
+        told = told_by(self.module, call)
+        assert told is not None
+        return self._spec(told, name)
 
-    def _spec(self, shape: ast.expr, dtype: ast.expr, name: str) -> str:
+    def _spec(self, told: Told, name: str) -> str:
         """What was a placeholder."""
-        text = self.module.segment
-        return f"{self.page.tf}.TensorSpec({text(shape)}, {text(dtype)}, name={name})"
+        text, tf = self.module.segment, self.page.tf
+        dtype = f"{tf}.{told.dtype}" if isinstance(told.dtype, str) else text(told.dtype)
+        return f"{tf}.TensorSpec({text(told.shape)}, {dtype}, name={name})"
 
     def _parameters(self, computed: Computed) -> Iterator[Edit]:
         """Parameters of a function, in place of its placeholders."""
@@ -184,3 +187,5 @@ class ExportWriter:
         yield from file.apply([Replace(computed.function, head)])
         for each in computed.parameters:
             yield from self._gone(each.statement)
+            for statement, _, _ in each.added if isinstance(each, FedTogether) else ():
+                yield from self._gone(statement)

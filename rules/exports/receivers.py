@@ -3,25 +3,52 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
+from migrator.normalise.draft.arguments import given as handed
+from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
 
 from ..estimator_calls.estimator_values import PREFIX
 from ..loop.places import has_its_line, moves
+from ..program.settled import returns_of
 
 _RECEIVER = PREFIX + "export.ServingInputReceiver"
 _RAW = PREFIX + "export.build_raw_serving_input_receiver_fn"
 _PARSING = PREFIX + "export.build_parsing_serving_input_receiver_fn"
 NAMES = frozenset({_RECEIVER, _RAW, _PARSING})
-_PLACEHOLDER = "tensorflow.placeholder"
+_PLACEHOLDERS = frozenset({"tensorflow.placeholder", "tensorflow.placeholder_with_default"})
+_DEEP = 12
+_READING = frozenset({"print", "len", "sorted", "list", "dict"})
+"""Functions of Python that change nothing of a dict."""
+_DTYPES = {str: "string", bool: "bool", int: "int32", float: "float32"}
+_STRING = "tensorflow.string"
 _UNSEEN = "what a SavedModel is fed is not understood"
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a placeholder says of what it is fed."""
+
+    shape: ast.expr
+    dtype: ast.expr | str
+    """An expression, or the name of a type of TensorFlow."""
+    has_default: bool = False
+    """Whether it need not be fed."""
+
+    def is_text(self, module: Module) -> bool:
+        """Whether it is fed strings."""
+        return self.dtype == "string" if isinstance(self.dtype, str) else module.resolve(self.dtype) == _STRING
+
+    def parts(self) -> list[ast.expr]:
+        """The expressions."""
+        return [self.shape, *([] if isinstance(self.dtype, str) else [self.dtype])]
 
 
 @dataclass(frozen=True)
@@ -32,8 +59,7 @@ class Fed:
     name: str
     key: str
     """The text of its name as an input."""
-    shape: ast.expr
-    dtype: ast.expr
+    told: Told
 
 
 @dataclass(frozen=True)
@@ -44,6 +70,8 @@ class FedTogether:
     name: str
     fed: tuple[tuple[ast.Call, str], ...]
     """The placeholders, each with the text of its name as an input."""
+    added: tuple[tuple[ast.stmt, ast.Call, str], ...] = ()
+    """Those that statements add to the dict."""
 
 
 @dataclass(frozen=True)
@@ -80,15 +108,15 @@ class Receiver:
     """Whether one string is fed, so that heads serve what classifies, too."""
 
     @property
-    def placeholders(self) -> list[ast.expr]:
+    def placeholders(self) -> list[ast.Call]:
         """The calls that made what is fed."""
         fed = list(self.fed)
-        alone = []
+        alone: list[ast.Call] = []
         for each in self.computed.parameters if self.computed is not None else ():
             if isinstance(each, FedTogether):
-                fed += each.fed
+                fed += [*each.fed, *((call, name) for _, call, name in each.added)]
             else:
-                alone.append(each.statement.value)
+                alone += [each.statement.value] if isinstance(each.statement.value, ast.Call) else []
         return [*(call for call, _ in fed), *alone]
 
 
@@ -108,7 +136,7 @@ def receiver_of(project: Project, module: Module, node: ast.expr, call: ast.Call
     found = project.definition(module, node)
     if found is None or found.module is not module or not isinstance(found.node, ast.FunctionDef):
         return _UNSEEN
-    receiver = _function(module, node, found.node, call)
+    receiver = _function(project, module, node, found.node, call)
     return _UNSEEN if receiver is None else replace(receiver, function=found.node)
 
 
@@ -157,7 +185,9 @@ def _goes(module: Module, statement: ast.Assign, node: ast.expr, call: ast.Call,
     return alone and has_its_line(module, statement) and moves(module, statement, call, [value])
 
 
-def _function(module: Module, node: ast.expr, function: ast.FunctionDef, call: ast.Call) -> Receiver | None:
+def _function(
+    project: Project, module: Module, node: ast.expr, function: ast.FunctionDef, call: ast.Call
+) -> Receiver | None:
     """A function of the program that makes placeholders and returns them as features, or what it computes of them."""
     args = function.args
     inner = [p for p in walk(function) if isinstance(p, (ast.FunctionDef, ast.Lambda)) and p is not function]
@@ -169,16 +199,16 @@ def _function(module: Module, node: ast.expr, function: ast.FunctionDef, call: a
         return None
     found = _features(module, returns[0].value) if not inner else None
     if found is None:
-        return _computed(module, node, function, returns[0].value, call)
+        return _computed(project, module, node, function, returns[0].value, call)
     names, features, alias = found
     added = _added(module, features)
     fed = _fed(module, function, features, module.resolve(names[0]) == _RAW, added)
     own = [returns[0], *([alias] if alias is not None else []), *added]
     if fed is None or not _is_read_in(module, features, own):
         return None
-    dtype = _bound(fed[0][0], "dtype shape name") if len(fed) == 1 else None
-    alone = isinstance(module.parent(fed[0][0]), (ast.Dict, ast.Assign)) and dtype is not None
-    text = alone and dtype is not None and module.resolve(dtype["dtype"]) == "tensorflow.string"
+    told = told_by(module, fed[0][0]) if len(fed) == 1 else None
+    alone = isinstance(module.parent(fed[0][0]), (ast.Dict, ast.Assign)) and told is not None
+    text = alone and told is not None and told.is_text(module)
     return Receiver(node, names, statement=alias, returned=(returns[0].value, features), fed=tuple(fed), text=text)
 
 
@@ -261,17 +291,13 @@ def _fed(
     for key, value in [*entries, *(entry for more in added.values() for entry in more)]:
         held = module.assignment(value)
         call = held.value if held is not None else value
-        if not isinstance(call, ast.Call) or module.resolve(call.func) != _PLACEHOLDER:
-            return None
-        given = _bound(call, "dtype shape name") or {}
-        if not given.keys() >= {"dtype", "shape"} or (raw and not _is_batch(given["shape"])):
+        told = told_by(module, call) if isinstance(call, ast.Call) else None
+        if not isinstance(call, ast.Call) or told is None or (raw and not _is_batch(told.shape)):
             return None
         if held is not None and isinstance(value, ast.Name) and len(_loads(module, value)) != 1:
             return None
         found.append((call, module.segment(key)))
-    every = {
-        part for part in walk(function) if isinstance(part, ast.Call) and module.resolve(part.func) == _PLACEHOLDER
-    }
+    every = set(_placeholders(module, function))
     return found if found and every == {call for call, _ in found} else None
 
 
@@ -283,16 +309,18 @@ def _is_read_in(module: Module, name: ast.expr, statements: Sequence[ast.stmt]) 
 
 
 def _computed(
-    module: Module, node: ast.expr, function: ast.FunctionDef, value: ast.expr, call: ast.Call
+    project: Project, module: Module, node: ast.expr, function: ast.FunctionDef, value: ast.expr, call: ast.Call
 ) -> Receiver | None:
     """A function of the program that computes features of placeholders, which become its parameters."""
     made = isinstance(value, ast.Call) and module.resolve(value.func) == _RECEIVER
     given = _bound(value, "features receiver_tensors") if made and isinstance(value, ast.Call) else None
-    if given is None or set(given) != {"features", "receiver_tensors"} or not _is_dict(module, given["features"]):
+    if given is None or set(given) != {"features", "receiver_tensors"}:
+        return None
+    if not _is_dict(project, module, given["features"]):
         return None
     assert isinstance(value, ast.Call)
     tensors = given["receiver_tensors"]
-    together = _together(module, function, tensors, call)
+    together = _together(project, module, function, tensors, call)
     if together is not None:
         parameters: tuple[Fed | FedTogether, ...] = (together,)
         return Receiver(
@@ -303,37 +331,68 @@ def _computed(
     else:
         entries = [('"input"', tensors)]
     fed = [each for each in (_parameter(module, key, item) for key, item in entries) if each is not None]
-    every = [p for p in walk(function) if isinstance(p, ast.Call) and module.resolve(p.func) == _PLACEHOLDER]
+    every = list(_placeholders(module, function))
     held = {each.statement for each in fed} & set(function.body)
     if not fed or len({len(entries), len(fed), len(held), len(every)}) > 1:
         return None
-    text = len(fed) == 1 and module.resolve(fed[0].dtype) == "tensorflow.string"
+    text = len(fed) == 1 and fed[0].told.is_text(module)
     computed = Computed(function, tuple(fed))
     return Receiver(node, (value.func,), returned=(value, given["features"]), computed=computed, text=text)
 
 
-def _together(module: Module, function: ast.FunctionDef, tensors: ast.expr, call: ast.Call) -> FedTogether | None:
+def _together(
+    project: Project, module: Module, function: ast.FunctionDef, tensors: ast.expr, call: ast.Call
+) -> FedTogether | None:
     """A dict of placeholders that the function only reads, and that can be written where the SavedModel is made."""
     statement = module.assignment(tensors)
     if statement is None or statement not in function.body or not isinstance(tensors, ast.Name):
         return None
-    fed = _fed(module, function, tensors, raw=False)
-    inside = fed is not None and all(module.parent(made) is statement.value for made, _ in fed)
-    if fed is None or not inside or not has_its_line(module, statement):
+    added: dict[ast.stmt, _Entries] = {
+        s: e for s, e in _added(module, tensors).items() if s in function.body and isinstance(s, ast.Assign)
+    }
+    fed = _fed(module, function, tensors, False, added)
+    if fed is None or not all(has_its_line(module, each) for each in (statement, *added)):
         return None
-    if not all(load is tensors or _reads_a_dict(module, load) for load in _loads(module, tensors)):
+    more = [(each, entries[0][1]) for each, entries in added.items()]
+    placeholders = dict(fed)
+    later = tuple((each, call, placeholders[call]) for each, call in more if isinstance(call, ast.Call))
+    own = [(made, name) for made, name in fed if made not in {call for _, call, _ in later}]
+    if len(later) < len(more) or not own or not all(module.parent(made) is statement.value for made, _ in own):
         return None
+    adding = [each for each, _, _ in later]
+    for load in _loads(module, tensors):
+        if load is not tensors and module.statement(load) not in adding and not _only_reads(project, module, load):
+            return None
     loops = statement.value.generators if isinstance(statement.value, ast.DictComp) else []
-    own = {n.id for loop in loops for n in walk(loop.target) if isinstance(n, ast.Name)}
+    names = {n.id for loop in loops for n in walk(loop.target) if isinstance(n, ast.Name)}
     scopes = [
         module.scope(place).lookup(name.id)
-        for name in walk(statement.value)
-        if isinstance(name, ast.Name) and name.id not in own
+        for part in (statement.value, *(each for each in adding))
+        for name in walk(part)
+        if isinstance(name, ast.Name) and name.id not in {*names, tensors.id}
         for place in (statement, call)
     ]
     if any(scope is not None and scope.kind != "module" for scope in scopes):
         return None
-    return FedTogether(statement, tensors.id, tuple(fed))
+    return FedTogether(statement, tensors.id, tuple(own), later)
+
+
+def _only_reads(project: Project, module: Module, load: ast.Name) -> bool:
+    """Whether the place that reads a dict changes nothing of it, nor a function that is given it."""
+    if _reads_a_dict(module, load):
+        return True
+    parent = module.parent(load)
+    outer = module.parent(parent) if isinstance(parent, ast.keyword) else parent
+    found = project.definition(module, outer.func) if isinstance(outer, ast.Call) else None
+    if found is None or not isinstance(outer, ast.Call) or not isinstance(found.node, ast.FunctionDef):
+        return False
+    try:
+        own = [name for name, value in handed(found.node, outer).items() if value is load]
+    except Stuck:
+        return False
+    loads = [each for name in own for each in found.module.loads_of_parameter(name, found.node)]
+    bound = all(len(found.module.bindings(each)) == 1 for each in loads)
+    return bound and all(_reads_a_dict(found.module, each) for each in loads)
 
 
 def _reads_a_dict(module: Module, load: ast.Name) -> bool:
@@ -341,7 +400,8 @@ def _reads_a_dict(module: Module, load: ast.Name) -> bool:
     parent = module.parent(load)
     if isinstance(parent, ast.Call) and load in parent.args:
         text = isinstance(parent.func, ast.Attribute) and isinstance(parent.func.value, ast.Constant)
-        return text or module.resolve(parent.func) in ("print", "len", "sorted", "list")
+        own = isinstance(parent.func, ast.Name) and not module.bindings(parent.func)
+        return text or (own and getattr(parent.func, "id", "") in _READING)
     if isinstance(parent, ast.Attribute):
         called = module.parent(parent)
         asks = isinstance(called, ast.Call) and called.func is parent
@@ -355,24 +415,81 @@ def _parameter(module: Module, key: str, node: ast.expr) -> Fed | None:
     """What a placeholder that a name holds becomes."""
     statement = module.assignment(node)
     call = statement.value if statement is not None else None
-    if not isinstance(call, ast.Call) or module.resolve(call.func) != _PLACEHOLDER or statement is None:
+    told = told_by(module, call) if isinstance(call, ast.Call) else None
+    if told is None or statement is None or not has_its_line(module, statement):
         return None
-    given = _bound(call, "dtype shape name") or {}
-    if not given.keys() >= {"dtype", "shape"} or not has_its_line(module, statement):
+    if not all(_is_everywhere(module, part) for part in told.parts()) or not isinstance(node, ast.Name):
         return None
-    names = [n for part in ("dtype", "shape") for n in walk(given[part]) if isinstance(n, ast.Name)]
+    return Fed(statement, node.id, key, told)
+
+
+def told_by(module: Module, call: ast.Call) -> Told | None:
+    """What a placeholder says, if a call makes one."""
+    name = module.resolve(call.func)
+    if name not in _PLACEHOLDERS:
+        return None
+    if not name.endswith("with_default"):
+        given = _bound(call, "dtype shape name") or {}
+        return Told(given["shape"], given["dtype"]) if given.keys() >= {"dtype", "shape"} else None
+    given = _bound(call, "input shape name") or {}
+    value = given.get("input")
+    if isinstance(value, ast.Call) and module.resolve(value.func) == "tensorflow.constant":
+        told = _bound(value, "value dtype shape name") or {}
+        if "dtype" in told and "shape" in given:
+            return Told(given["shape"], told["dtype"], has_default=True)
+        value = told.get("value")
+    while isinstance(value, (ast.List, ast.Tuple)) and value.elts:
+        value = value.elts[0]
+    dtype = _DTYPES.get(type(value.value)) if isinstance(value, ast.Constant) else None
+    return Told(given["shape"], dtype, has_default=True) if dtype is not None and "shape" in given else None
+
+
+def _placeholders(module: Module, function: ast.AST) -> Iterator[ast.Call]:
+    """The calls that make placeholders in a function."""
+    for part in walk(function):
+        if isinstance(part, ast.Call) and module.resolve(part.func) in _PLACEHOLDERS:
+            yield part
+
+
+def _is_everywhere(module: Module, node: ast.expr) -> bool:
+    """Whether all names of an expression are those of its file."""
+    names = [n for n in walk(node) if isinstance(n, ast.Name)]
     scopes = [module.scope(name).lookup(name.id) for name in names]
-    if any(scope is None or scope.kind != "module" for scope in scopes) or not isinstance(node, ast.Name):
-        return None
-    return Fed(statement, node.id, key, given["shape"], given["dtype"])
+    return all(scope is not None and scope.kind == "module" for scope in scopes)
 
 
-def _is_dict(module: Module, node: ast.expr) -> bool:
-    """Whether features are seen to be a dict."""
+def _is_dict(
+    project: Project, module: Module, node: ast.expr, given: Mapping[str, bool] = MappingProxyType({})
+) -> bool:
+    """Whether features are seen to be a dict; `given` says it of the parameters of the function around."""
     statement = module.assignment(node)
     made = statement.value if statement is not None else node
-    name = module.resolve(made.func) if isinstance(made, ast.Call) else None
-    return isinstance(made, (ast.Dict, ast.DictComp)) or (name or "").endswith(".parse_example")
+    if isinstance(made, ast.Name) and statement is None:
+        bindings = module.bindings(made)
+        return len(bindings) == 1 and isinstance(bindings[0].node, ast.arg) and given.get(made.id, False)
+    if not isinstance(made, ast.Call):
+        return isinstance(made, (ast.Dict, ast.DictComp))
+    if (module.resolve(made.func) or "").endswith((".parse_example", ".parse_single_example")):
+        return True
+    if isinstance(made.func, ast.Name) and made.func.id == "dict" and not module.bindings(made.func):
+        return True
+    if isinstance(made.func, ast.Attribute) and made.func.attr == "copy" and not made.args:
+        return _is_dict(project, module, made.func.value, given)
+    found = project.definition(module, made.func)
+    if found is None or not isinstance(found.node, ast.FunctionDef) or found.node.decorator_list or len(given) > _DEEP:
+        return False
+    try:
+        values = handed(found.node, made)
+    except Stuck:
+        return False
+    known = {
+        **{f"{name} ": True for name in given},
+        **{n: _is_dict(project, module, v, given) for n, v in values.items()},
+    }
+    returned = returns_of(found.module, found.node)
+    return bool(returned) and all(
+        each.value is not None and _is_dict(project, found.module, each.value, known) for each in returned
+    )
 
 
 def _is_batch(shape: ast.expr) -> bool:

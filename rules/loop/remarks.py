@@ -12,6 +12,7 @@ from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
 
 from ..exports.exports import Export
+from ..exports.receivers import told_by
 from .places import block_of
 from .plan import Loop
 from .specs import Validation
@@ -35,6 +36,9 @@ BY_EPOCHS = (
 OF_PARTS = (
     "on parameter servers an initializer that goes by the size of a variable, such as Glorot's, goes by that of a part: "
     "parts begin larger than in TensorFlow 1"
+)
+OF_DEFAULTS = (
+    "a SavedModel has to be fed all of its inputs now: those of placeholder_with_default were left to their values"
 )
 NO_STEP = "what `evaluate` returns has no global_step any more: `model.optimizer.iterations` is it"
 OF_METRICS = "TensorBoard shows the metrics of fit, of each epoch and of batches, in place of this summary of one"
@@ -85,6 +89,9 @@ UNTRAINED = (
 def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
     """What the owner of a program should know of its loop."""
     yield from loop.otherwise
+    for module, fed in loop.fed:
+        if any(told is not None and told.has_default for told in (told_by(module, each) for each in fed.placeholders)):
+            yield module, fed.given, OF_DEFAULTS
     for source in loop.sources:
         fields, call = source.settings.fields, source.construction.call
         if loop.draws and "tf_random_seed" in fields:

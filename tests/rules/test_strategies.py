@@ -170,6 +170,10 @@ def test_remarks_say_what_changes() -> None:
         ('"""Trains on one device; train_and_evaluate would on those of a Strategy."""', False),
         ('f("grpc://" + address)', True),
         ('run("TF_CONFIG={} python -m trainer")', True),
+        ('n = json.loads(os.environ.get("TF_CONFIG", "{}")).get("task", {}).get("trial", "")', False),
+        ('n = json.loads(os.environ["TF_CONFIG"])["task"]["trial"]', False),
+        ('n = json.loads(os.environ.get("TF_CONFIG", "{}")).get("task", {}).get("type")', True),
+        ('c = json.loads(os.environ.get("TF_CONFIG", "{}"))', True),
         ('x = "#"; s = tf.distribute.get_strategy()', True),
     ],
 )

@@ -142,7 +142,7 @@ class Drafts:
             old = modules[path]
             text = splice(old.source, [change.edit for change in mine]).decode("utf-8", "surrogatepass")
             new = Module(path, text)
-            new.inherited_dialect = old.module_dialect
+            new.inherited_dialect, new.inherited_reason = old.module_dialect, old.dialect_reason
             new.find_fixes = self.project.fixes
             table = self._moved(old, new, {change.edit: self._first_lines(change) for change in mine})
             new.tree  # noqa: B018 - a draft that does not parse must not come into being

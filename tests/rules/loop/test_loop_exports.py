@@ -201,6 +201,51 @@ def test_a_dict_of_placeholders_becomes_a_parameter(features: str, receiver: str
     assert f"{made}input_signature=[{{{spec}}}]" in text and "placeholder" not in text
 
 
+ENGINEERED = """\
+def engineered(features):
+    return dict(features, wide=features["wide"] * 2.0)
+
+
+"""
+
+
+@pytest.mark.parametrize("given", ["fed", "fed.copy()", "features=fed"])
+def test_features_that_a_function_makes_of_placeholders(given: str) -> None:
+    receiver = DICT.replace("    features = FEATURES\n", f"    features = engineered({given})\n")
+    text = joined(migrated(ENGINEERED + receiver))
+    assert f"def serving_input_fn(fed):\n    features = engineered({given})\n    return features\n" in text
+
+
+def test_a_function_that_changes_what_it_is_given() -> None:
+    changing = "def engineered(features):\n    features['wide'] = features['wide'] * 2.0\n    return features\n\n\n"
+    receiver = DICT.replace("    features = FEATURES\n", "    features = engineered(fed)\n")
+    assert ".fit(" not in migrated(changing + receiver)  # the old signature was fed what it makes
+    assert ".fit(" in migrated(changing + receiver.replace("engineered(fed)", "engineered(fed.copy())"))
+
+
+KEY = '"key": tf.TensorSpec([None], tf.string, name="key")'
+
+
+@pytest.mark.parametrize(
+    ("receiver", "spec"), [(DICT, f"{{{SPECS}, {KEY}}}"), (COMPREHENSION, f"{{**{{{LOOP}}}, {KEY}}}")]
+)
+def test_placeholders_that_are_added_to_a_dict(receiver: str, spec: str) -> None:
+    added = '    fed["key"] = tf.placeholder(tf.string, [None])\n    features = engineered(fed)\n'
+    text = joined(migrated(ENGINEERED + receiver.replace("    features = FEATURES\n", added)))
+    assert "def serving_input_fn(fed):\n    features = engineered(fed)\n    return features\n" in text
+    assert f"input_signature=[{spec}]" in text
+
+
+@pytest.mark.parametrize("default", ['tf.constant(["no key"])', '["no key"]', "tf.constant(NO, tf.string)"])
+def test_an_input_with_a_default_has_to_be_fed(default: str) -> None:
+    made = f"tf.placeholder_with_default({default}, [None])"
+    receiver = DICT.replace("    }\n", f'        "key": {made},\n    }}\n').replace("FEATURES", COMPUTED[0])
+    text = joined(migrated(receiver))
+    assert '"key": tf.TensorSpec([None], tf.string, name="key")' in text
+    outcomes = run(HEAD + receiver + MAIN + EXPORT)
+    assert "has to be fed all of its inputs" in str([d.message for o in outcomes.values() for d in o.remaining])
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -268,7 +313,7 @@ def test_imports_are_those_of_the_file() -> None:
         (CSV.replace("tf.placeholder(tf.string, [None])", "tf.placeholder(tf.string)"), EXPORT),
         (CSV.replace("    rows =", "    dtype = tf.string\n    rows =").replace("(tf.string", "(dtype"), EXPORT),
         (CSV.replace("    features =", "    more = tf.placeholder(tf.float32, [None])\n    features ="), EXPORT),
-        (CSV.replace("Receiver(features,", "Receiver(dict(features),"), EXPORT),
+        (CSV.replace("Receiver(features,", "Receiver(change(features),"), EXPORT),
         (RAW.replace("    return", '    features["wide"] = tf.sqrt(wide)\n    return'), EXPORT),
         ("", PARSED.replace("receiver_fn(spec)", "receiver_fn(spec, 8)")),
         ("", PARSED.replace("receiver_fn =", "spec, receiver_fn = {},")),

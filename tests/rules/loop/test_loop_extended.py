@@ -1,0 +1,120 @@
+"""Metrics and features that are added to canned Estimators, which become models of the program."""
+
+from __future__ import annotations
+
+import pytest
+from modelfn.programs import joined, migrate
+
+HEAD = """import tensorflow.compat.v1 as tf
+
+KEY = "key"
+
+
+def input_fn(repeat=1):
+    data = {"x": [1.0, 2.0], "key": ["a", "b"]}, [0.0, 1.0]
+    return tf.data.Dataset.from_tensor_slices(data).repeat(repeat).batch(2)
+
+
+COLUMNS = [tf.feature_column.numeric_column("x")]
+
+
+"""
+METRIC = """def my_rmse(labels, predictions):
+    values = tf.squeeze(predictions["predictions"], axis=-1)
+    return {"rmse": tf.metrics.root_mean_squared_error(labels=labels, predictions=values)}
+
+
+"""
+MADE = "estimator = tf.estimator.DNNRegressor([4], COLUMNS)\n"
+USES = "estimator.train(lambda: input_fn(None), steps=5)\nprint(estimator.evaluate(input_fn))\n"
+RMSE = 'tf.keras.metrics.RootMeanSquaredError(name="rmse")'
+
+
+def written(text: str) -> str:
+    """A program after migration, on long lines."""
+    return joined(migrate(HEAD + text))
+
+
+@pytest.mark.parametrize(
+    "added",
+    [
+        f"{MADE}estimator = tf.estimator.add_metrics(estimator, my_rmse)\n",
+        f"{MADE}estimator = tf.estimator.add_metrics(metric_fn=my_rmse, estimator=estimator)\n",
+        f"base = {MADE[12:]}estimator = tf.estimator.add_metrics(base, my_rmse)\n",
+        f"estimator = tf.estimator.add_metrics({MADE[12:-1]}, my_rmse)\n",
+    ],
+)
+def test_a_metric_is_one_of_keras(added: str) -> None:
+    text = written(METRIC + added + USES)
+    assert RMSE in text and "my_rmse" not in text and "add_metrics" not in text
+    assert "model = DNNRegressor([4], COLUMNS)\nmodel.compile(" in text and ".fit(" in text
+
+
+def test_an_estimator_that_a_function_returns() -> None:
+    build = f"def build():\n    {MADE}    return tf.contrib.estimator.add_metrics(estimator, my_rmse)\n\n\nestimator = build()\n"
+    text = written(METRIC + build + USES)
+    assert RMSE in text and "    return estimator\n\n\nestimator = build()\nestimator.fit(" in text
+
+
+def test_metrics_of_classes_and_of_keras() -> None:
+    metrics = """def more(labels, predictions):
+    auc = tf.keras.metrics.AUC()
+    auc.update_state(y_true=labels, y_pred=predictions["logistic"])
+    return {
+        "my_auc": auc,
+        "hits": tf.metrics.accuracy(labels, predictions["class_ids"]),
+        "auc": tf.metrics.auc(labels, predictions["probabilities"][:, 1]),
+    }
+
+
+"""
+    made = "estimator = tf.estimator.LinearClassifier(COLUMNS)\nestimator = tf.estimator.add_metrics(estimator, more)\n"
+    text = written(metrics + made + USES)
+    assert 'tf.keras.metrics.AUC(name="my_auc", from_logits=True)' in text
+    assert 'tf.keras.metrics.BinaryAccuracy(name="hits", threshold=0.0)' in text
+    assert text.count('AUC(name="auc"') == 1  # in the place of that of the head
+
+
+def test_features_are_forwarded() -> None:
+    made = f"{MADE}estimator = tf.contrib.estimator.forward_features(estimator, KEY)\n"
+    text = written(made + USES + "for row in estimator.predict(input_fn):\n    print(row[KEY], row['predictions'])\n")
+    assert "x, _, _ = tf.keras.utils.unpack_x_y_sample_weight(data)" in text and "KEY: x[KEY]" in text
+
+
+def test_forwarded_features_that_nobody_reads() -> None:
+    text = written(f"{MADE}estimator = tf.contrib.estimator.forward_features(estimator, 'key')\n{USES}")
+    assert "predict_step" not in text and ".fit(" in text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        'return {"rmse": tf.metrics.root_mean_squared_error(labels * 100, predictions["predictions"])}',
+        'return {"rmse": tf.metrics.root_mean_squared_error(labels, tf.cast(predictions["predictions"], tf.int32))}',
+        'return {"rmse": tf.metrics.root_mean_squared_error(labels, predictions["predictions"], tf.ones([2]))}',
+        'labels = labels + 1\n    return {"rmse": tf.metrics.mean_squared_error(labels, predictions["predictions"])}',
+        'return {"mean": tf.metrics.mean(predictions["predictions"])}',
+        'found = {}\n    found["a"] = tf.metrics.mean(predictions["predictions"])\n    return found',
+        'print(labels)\n    return {"rmse": tf.metrics.mean_squared_error(labels, predictions["predictions"])}',
+    ],
+)
+def test_another_computation_stays(body: str) -> None:
+    text = written(
+        f"def more(labels, predictions):\n    {body}\n\n\n{MADE}"
+        f"estimator = tf.estimator.add_metrics(estimator, more)\n{USES}"
+    )
+    assert "add_metrics(estimator, more)" in text and ".fit(" not in text
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        f"{MADE}estimator.train(lambda: input_fn(None), steps=1)\nestimator = tf.estimator.add_metrics(estimator, my_rmse)\n",
+        f"{MADE}if KEY:\n    estimator = tf.estimator.add_metrics(estimator, my_rmse)\n",
+        f"{MADE}estimator = tf.estimator.add_metrics(estimator, my_rmse)\nprint(my_rmse)\n",
+        "estimator = tf.estimator.DNNRegressor([4], COLUMNS, label_dimension=2)\n"
+        "estimator = tf.estimator.add_metrics(estimator, my_rmse)\n",
+    ],
+)
+def test_another_estimator_stays(made: str) -> None:
+    assert ".fit(" not in written(METRIC + made + USES)
