@@ -25,6 +25,7 @@ from ..bridge.bridge import BridgeRewrite
 from ..bridge.graph_heads import own_head
 from ..bridge.reached import reached
 from ..canned.extended import fold_extenders
+from ..desugar.device_filters import drop_device_filters
 from ..desugar.gathered_arguments import spread_arguments
 from ..desugar.handed_configs import unfold_configs
 from ..desugar.held_estimators import hold_estimators
@@ -280,9 +281,10 @@ class EstimatorProgram(ProgramRule):
         """What becomes of one program; `shared` says why it cannot be native, whatever it looks like by itself."""
         style = settings.style
         drafts = _started(project, group)
-        several = speaks_of_several(project.modules.values(), settings.strategy)
+        said = [drafts.project.modules.get(path, module) for path, module in project.modules.items()]
+        several = speaks_of_several(said, settings.strategy)
         chosen = chosen_facts(settings)
-        alone = only_trains_and_evaluates(project.modules.values(), settings.strategy)
+        alone = only_trains_and_evaluates(said, settings.strategy)
         asked = settings.strategy == "parameter_server"
         native = functools.partial(
             ProgramRewrite,
@@ -493,6 +495,7 @@ def _started(project: Project, group: list[Module]) -> Drafts:
     spread_specs(drafts, paths)
     spread_arguments(drafts, paths)
     plain_configs(drafts, paths)
+    drop_device_filters(drafts, paths)
     inline_configs(drafts, paths)
     joined_configs(drafts, paths)
     functions_of_classes(drafts, paths, KINDS.__contains__)
