@@ -257,6 +257,12 @@ def _crf(name: str) -> Any:
     return getattr(crf, name)
 
 
+def _predictor() -> Any:
+    from . import predictors
+
+    return predictors.SavedModelPredictor
+
+
 _CRF = (
     "crf_log_likelihood crf_sequence_score crf_unary_score crf_binary_score crf_log_norm crf_decode viterbi_decode"
 ).split()
@@ -287,6 +293,7 @@ _OWN: dict[tuple[str, str], Callable[[], Any]] = {
     ("training", "HParams"): _vendored("hyperparameters", "HParams"),
     ("data", "batch_and_drop_remainder"): _batch_and_drop_remainder,
     ("framework", "nest"): _nest,
+    ("predictor", "from_saved_model"): _predictor,
     **{("crf", name): functools.partial(_crf, name) for name in _CRF},
     **{("rnn", name): _vendored("v1_fused_rnn", name) for name in ("LSTMBlockFusedCell", "TimeReversedFusedRNN")},
     ("rnn", "LSTMBlockCell"): _vendored("v1_contrib_rnn", "lstm_block_cell"),
