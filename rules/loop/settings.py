@@ -144,11 +144,11 @@ def _configured(
             return reason_at("its configuration is used elsewhere", module, node)
         call = statement.value
     made = module.resolve(call.func) if isinstance(call, ast.Call) else None
-    of_tpu = construction.tpu and short_name(made or "") == "RunConfig"
+    for_tpus = short_name(made or "") == "RunConfig"
     of_learn = made == CONTRIB_CONFIG
-    if not isinstance(call, ast.Call) or not (made == RUN_CONFIG or of_learn or of_tpu) or (of_learn and call.args):
+    if not isinstance(call, ast.Call) or not (made == RUN_CONFIG or of_learn or for_tpus) or (of_learn and call.args):
         return "its configuration is not seen"
-    beside = tpu_facts.FIELDS.split() if of_tpu else []
+    beside = tpu_facts.FIELDS.split() if for_tpus else []
     try:
         given = bind(call, " ".join([*beside, *(CONTRIB_FIELDS if of_learn else ()), _SIGNATURE]), "RunConfig")
     except Unsupported as problem:
@@ -157,7 +157,7 @@ def _configured(
     kept = {name: value for name, value in kept.items() if name != "eval_distribute" or not is_none(value)}
     if "save_checkpoints_steps" in kept:
         kept.pop("save_checkpoints_secs", None)
-    more = sorted(set(kept) - _WRITTEN - set(beside))
+    more = sorted(set(kept) - _WRITTEN - set(beside if construction.tpu else ()))
     if more:
         return reason_at(f"`{more[0]}` of its configuration", module, kept[more[0]])
     if any(is_none(value) for name, value in kept.items() if name not in {*_OR_NONE, *beside}):

@@ -335,3 +335,37 @@ def test_a_program_that_only_speaks_of_tpus() -> None:
     made = "estimator = tf.estimator.Estimator(model_fn)\nestimator.train(input_fn, steps=20)\n"
     text = migrate(plain.replace('params["batch_size"]', "8") + made)
     assert text.endswith("model = create_model()\nmodel.fit(input_fn().take(20))\n")
+
+
+PLAIN = """
+import tensorflow as tf
+
+
+def model_fn(features, labels, mode):
+    predictions = tf.layers.dense(features["x"], 1)
+    if mode == tf.estimator.ModeKeys.PREDICT:
+        return tf.estimator.EstimatorSpec(mode, predictions={"y": predictions})
+    loss = tf.losses.mean_squared_error(labels, predictions)
+    train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+def input_fn():
+    data = tf.data.Dataset.from_tensor_slices(({"x": [[1.0], [2.0]]}, [[1.0], [2.0]]))
+    return data.repeat().batch(2)
+
+
+config = tf.contrib.tpu.RunConfig(SETTINGS)
+estimator = tf.estimator.Estimator(model_fn, config=config)
+estimator.train(input_fn, steps=20)
+"""
+
+
+def test_a_configuration_for_tpus_of_a_plain_estimator() -> None:
+    text = migrate(PLAIN.replace("SETTINGS", 'model_dir="out", save_checkpoints_steps=10'))
+    assert "model.fit(" in text and "RunConfig" not in text
+
+
+def test_what_it_says_of_tpus_is_not_lost() -> None:
+    text = migrate(PLAIN.replace("SETTINGS", 'tf.contrib.tpu.TPUConfig(iterations_per_loop=10), model_dir="out"'))
+    assert "RunConfig(" in text and "model.fit(" not in text
