@@ -39,6 +39,8 @@ def _tolerance(ctx: click.Context, param: click.Parameter, value: float) -> floa
 @click.argument("paths", nargs=-1, metavar="PROGRAM | OLD NEW | PARITY.TOML...")
 @click.option("--entry", default="", metavar="FILE", help="The file that starts the program, where a folder is given.")
 @click.option("-m", "--module", default="", metavar="MODULE", help="Start this module of the folder instead of a file.")
+@click.option("--cwd", default="", metavar="DIR",
+              help="The folder of the program that it runs in, below the folder that is given.")  # fmt: skip
 @click.option("--old-python", default="", metavar="PATH", help="Interpreter of the old side, such as one with TF 1.15.")
 @click.option("--new-python", default="", metavar="PATH", help="Interpreter of the new side.")
 @click.option("--old-dialect", type=click.Choice(["auto", "v1", "v2"]), default="auto", show_default=True,
@@ -134,7 +136,7 @@ def _cases(paths: tuple[str, ...], args: tuple[str, ...], options: dict[str, Any
             raise CaseError(unreachable(path) or f"{path}: no such file or folder{suggestion(path)}")
         if not Path(path).is_file() and not Path(path).is_dir():
             raise CaseError(f"{path}: neither a regular file nor a folder")
-    start = {"entry": options["entry"], "module": options["module"], "args": args}
+    start = {"entry": options["entry"], "module": options["module"], "cwd": options["cwd"], "args": args}
     old = given_program(Path(paths[0]), python=options["old_python"] or sys.executable, **start)
     defaults = Case(
         name=Path(paths[0]).resolve().stem,
@@ -149,6 +151,8 @@ def _cases(paths: tuple[str, ...], args: tuple[str, ...], options: dict[str, Any
         seeds=options["seeds"] or 0,
         new_python=options["new_python"] or sys.executable,
     )
+    if options["cwd"] and not (Path(paths[0]) / options["cwd"]).is_dir():
+        raise CaseError(f"{Path(paths[0]) / options['cwd']}: no such folder (from --cwd)")
     started = bool(options["entry"] or options["module"])
     listed = [Path(path).suffix == ".toml" or (not started and _holds_cases(Path(path))) for path in paths]
     if options["since"] and (any(listed) or len(paths) > 1):

@@ -34,6 +34,7 @@ variables = [["a/kernel", "a.kernel"]]
 [[case]]
 program = "trainer"
 entry = "task.py"
+cwd = "data"
 """,
     )
     assert first.old == Program(tmp_path / "before.py", args=("--steps", "5"), python="old-python")
@@ -41,6 +42,7 @@ entry = "task.py"
     assert (first.steps, first.tolerance.rtol, first.mode) == (10, 1e-4, "live")
     assert (first.compare, first.variables) == (("losses", "weights"), (("a/kernel", "a.kernel"),))
     assert (second.new, second.old.entry, second.steps) == (None, "task.py", 3)
+    assert (first.old.cwd, second.old.cwd) == ("", "data")
     assert first.name.endswith("/dense") and second.name.endswith("/trainer")
 
 

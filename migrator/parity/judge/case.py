@@ -28,6 +28,8 @@ class Program:
     path: Path
     entry: str = ""
     module: str = ""
+    cwd: str = ""
+    """The folder of the program that it runs in, where that is another than the one it stands in."""
     args: tuple[str, ...] = ()
     python: str = sys.executable
 

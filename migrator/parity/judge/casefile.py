@@ -76,6 +76,7 @@ def _made(file: Path, table: Mapping[str, Any], defaults: Case) -> Case:
     shared: dict[str, Any] = {
         "entry": table.get("entry", ""),
         "module": table.get("module", ""),
+        "cwd": table.get("cwd", ""),
         "args": tuple(str(arg) for arg in table.get("args", ())) + defaults.old.args,
     }
     old = replace(defaults.old, path=file.parent / table.get("program", table.get("old")), **shared)
@@ -121,7 +122,7 @@ def _list_of(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
 _WORD = ("a string", _text)
 _TOLERANCE = ("a finite number of at least 0", _number)
 _KEYS: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    **dict.fromkeys(("name", "old", "new", "program", "entry", "module", "cluster"), _WORD),
+    **dict.fromkeys(("name", "old", "new", "program", "entry", "module", "cwd", "cluster"), _WORD),
     "args": ("a list of strings and numbers", _list_of(lambda item: isinstance(item, (str, int, float)))),
     "steps": ("a whole number, 0 or more", _whole(0)),
     "seed": ("a whole number, 0 or more", _whole(0)),

@@ -72,7 +72,7 @@ def _stamp(case: Case, skip: Path) -> str:
     """A checksum of the program's files, without those in `skip`, and of how it is run. Of large files the size counts."""
     old = case.old
     seed = (case.seed,) if case.seed else ()
-    how = (old.path.name, old.entry, old.module, old.args, case.steps, case.mode, case.dialect, *seed)
+    how = (old.path.name, old.entry, old.module, old.cwd, old.args, case.steps, case.mode, case.dialect, *seed)
     found = hashlib.sha256(repr((FORMAT, *how)).encode())
     for path in sorted(program_files(old.folder, skip)):
         size = path.stat().st_size

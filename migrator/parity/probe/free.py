@@ -111,7 +111,13 @@ def main(config: dict[str, Any], versions: dict[str, str]) -> int:
     free.progress.say(0, free.limit, "starting")
     args = redirect.arguments(config["args"])
     program.run(
-        config.get("entry", ""), config.get("module", ""), args, config["folder"], config["seed"], config["output"]
+        config.get("entry", ""),
+        config.get("module", ""),
+        args,
+        config["folder"],
+        config["seed"],
+        config["output"],
+        config.get("cwd", ""),
     )
     free.writer.event("done")
     return 0

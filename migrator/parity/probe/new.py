@@ -372,6 +372,7 @@ def main(config_path: str) -> int:
             config["folder"],
             config.get("seed", 0),
             config["output"],
+            config.get("cwd", ""),
         )
     except (mapping.MappingError, batches.InputMismatch) as error:
         replay.writer.event("mismatch", text=str(error))

@@ -425,6 +425,7 @@ def main(config_path: str) -> int:
         config["folder"],
         config.get("seed", 0),
         config["output"],
+        config.get("cwd", ""),
     )
     for call in sorted(recorder.open_predictions):
         recorder.close_prediction(call, False)

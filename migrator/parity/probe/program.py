@@ -228,13 +228,15 @@ def guard_deletions(redirect: Redirect, note: Callable[[str], None]) -> None:
         compat.gfile.DeleteRecursively = guarded(compat.gfile.DeleteRecursively)
 
 
-def run(entry: str, module: str, args: list[str], folder: str, seed: int = 0, output: str = "") -> None:
+def run(entry: str, module: str, args: list[str], folder: str, seed: int = 0, output: str = "", cwd: str = "") -> None:
     """Run `entry` (a file) or `module` as ``__main__`` with `args`; returns when the program ends without error.
+
+    It runs in `folder`, or in the folder `cwd` of that.
 
     Raises what the program raises, once it is written to `output`, if that is given.
     """
-    os.chdir(folder)
-    start = os.path.dirname(os.path.abspath(entry)) if entry else folder
+    os.chdir(os.path.join(folder, cwd))
+    start = os.path.dirname(os.path.abspath(entry)) if entry else os.getcwd()
     sys.path[:] = [start] + [path for path in sys.path if os.path.realpath(path or ".") != os.path.dirname(_HERE)]
     if folder not in sys.path:
         sys.path.insert(1, folder)

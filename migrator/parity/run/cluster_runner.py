@@ -134,6 +134,7 @@ def run_side(
                 "folder": str(box.program),
                 "entry": str(box.program / entry) if entry else "",
                 "module": program.module,
+                "cwd": program.cwd,
                 "args": list(program.args),
                 "mode": "replay",
                 "dialect": case.dialect,

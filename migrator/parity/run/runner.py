@@ -59,6 +59,7 @@ def run_side(
         "folder": str(box.program),
         "entry": str(box.program / start) if start else "",
         "module": program.module,
+        "cwd": program.cwd,
         "args": list(program.args),
         "steps": case.steps,
         "mode": case.mode,
