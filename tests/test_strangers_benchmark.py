@@ -60,6 +60,25 @@ def test_a_program_is_taken_out_of_a_mirror(tmp_path: Path) -> None:
         mirrors.directory(tmp_path / "mirrors", "other/program")
 
 
+def test_a_module_of_another_repository_stands_beside(tmp_path: Path) -> None:
+    for name, file in (("some+program", "models/main.py"), ("some+library", "metrics/f1.py")):
+        mirror = tmp_path / "mirrors" / name
+        (mirror / file).parent.mkdir(parents=True)
+        (mirror / file).write_text("print(1)\n")
+        who = ["-c", "user.name=n", "-c", "user.email=e"]
+        for arguments in (["init", "-q"], ["add", "."], [*who, "commit", "-q", "-m", "m"]):
+            subprocess.run(["git", *arguments], cwd=mirror, check=True)
+    beside = {"repository": "some/library", "commit": "HEAD", "paths": ["metrics/*.py"], "into": "models"}
+    program = Program(
+        "p", "some/program", "HEAD", ("models/*.py",), entry="models/main.py", cwd="models", beside=(beside,)
+    )
+    target = tmp_path / "out"
+    target.mkdir()
+    mirrors.rebuild(program, tmp_path / "mirrors", target)
+    assert program.start == ["main.py"]
+    assert (target / "models" / "main.py").is_file() and (target / "models" / "metrics" / "f1.py").is_file()
+
+
 def test_data_are_the_same_each_time(tmp_path: Path) -> None:
     tables = (
         {
@@ -97,6 +116,17 @@ def test_the_page_counts_only_what_could_run_before() -> None:
     assert "| of repositories | 2 |" in text
     assert "| migrated | 2 |" in text
     assert "| e/f | four | No module named 'x' |" in text
+
+
+def test_a_program_with_helpers_says_what_stops_a_plain_fit(tmp_path: Path) -> None:
+    program = {
+        "tier": "native",
+        "reason": "",
+        "others": [],
+        "helpers": "its configuration is not seen (after/a.py:3:1)",
+    }
+    (tmp_path / "tf2_training.py").touch()
+    assert trial._reasons({"programs": [program]}, tmp_path) == ["no plain fit: its configuration is not seen (a.py:3)"]
 
 
 @pytest.mark.parametrize(

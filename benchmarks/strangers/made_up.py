@@ -2,7 +2,8 @@
 
 A column is `name = what`, where what is `real LOW HIGH`, `series COUNT LOW HIGH` (such numbers with `;` between),
 `int LOW HIGH` (both included), `one of a|b|c`, `key` (a word of its own in every row), `text COUNT a|b|c` (words),
-`path PATTERN` (with the number of the row for `{}`), `row` (that number) or `is VALUE`. `x0..9` are ten columns.
+`bytes COUNT` (in records), `path PATTERN` (with the number of the row for `{}`), `row` (that number) or `is VALUE`.
+`x0..9` are ten columns.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ def _draw(what: str, chance: random.Random) -> Draw:
     if kind == "text":
         count, _, choices = rest.partition(" ")
         return lambda row: " ".join(chance.choice(choices.split("|")) for _ in range(int(count)))
+    if kind == "bytes":
+        return lambda row: chance.randbytes(int(rest))
     simple: dict[str, Draw] = {
         "key": lambda row: f"k{chance.getrandbits(32):08x}",
         "row": lambda row: row,
@@ -113,6 +116,12 @@ def _array(path: Path, table: dict[str, Any], chance: random.Random) -> None:
     np.save(path, numbers.random(table["shape"]).astype(table.get("dtype", "float32")))
 
 
+def _whole(path: Path, table: dict[str, Any], chance: random.Random) -> None:
+    """Whole numbers below `below`."""
+    numbers = np.random.default_rng(table.get("seed", 0))
+    np.save(path, numbers.integers(0, table["below"], table["shape"]).astype(table.get("dtype", "int64")))
+
+
 def _digits(path: Path, table: dict[str, Any], chance: random.Random) -> None:
     """Pictures and labels in the two pairs of files of MNIST, in a folder."""
     numbers = np.random.default_rng(table.get("seed", 0))
@@ -163,7 +172,11 @@ def _feature(values: list[Any]) -> Any:
         return tf.train.Feature(int64_list=tf.train.Int64List(value=values))
     if isinstance(values[0], float):
         return tf.train.Feature(float_list=tf.train.FloatList(value=values))
-    return tf.train.Feature(bytes_list=tf.train.BytesList(value=[str(value).encode() for value in values]))
+    return tf.train.Feature(
+        bytes_list=tf.train.BytesList(
+            value=[value if isinstance(value, bytes) else str(value).encode() for value in values]
+        )
+    )
 
 
 _KINDS: dict[str, Callable[[Path, dict[str, Any], random.Random], None]] = {
@@ -174,6 +187,7 @@ _KINDS: dict[str, Callable[[Path, dict[str, Any], random.Random], None]] = {
     "libsvm": _libsvm,
     "tagged": _tagged,
     "array": _array,
+    "whole": _whole,
     "digits": _digits,
     "image": _image,
     "records": _records,

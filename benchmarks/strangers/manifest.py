@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,9 +28,16 @@ class Program:
     """The file that starts it, or"""
     module: str = ""
     """the module that does."""
+    cwd: str = ""
+    """The folder below `root` that it runs in, where that is another."""
     args: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     """What `migrate` is told beside `--apply`, where the program leaves it no choice by itself; the page names them."""
+    environment: dict[str, str] = field(default_factory=dict)
+    """Variables of the environment."""
+    beside: tuple[dict[str, Any], ...] = ()
+    """Modules of other repositories that it imports: tables with `repository`, `paths`, `root`, and the folder `into`
+    which they go."""
     left_out: str = ""
     """Why nothing can be said of it, where its old side ends well and does not do what it says."""
     steps: int = 30
@@ -42,8 +50,8 @@ class Program:
 
     @property
     def start(self) -> list[str]:
-        """What follows the interpreter."""
-        return [*(["-m", self.module] if self.module else [self.entry]), *self.args]
+        """What follows the interpreter in the folder that it runs in."""
+        return [*(["-m", self.module] if self.module else [os.path.relpath(self.entry, self.cwd or ".")]), *self.args]
 
 
 def programs(path: Path = HERE / "programs.toml") -> list[Program]:
@@ -57,6 +65,8 @@ def programs(path: Path = HERE / "programs.toml") -> list[Program]:
         values: dict[str, Any] = {
             key: tuple(value) if isinstance(value, list) else value for key, value in table.items()
         }
+        for other in values.get("beside", ()):
+            other["commit"] = repositories[other["repository"]]
         found.append(Program(commit=repositories[table["repository"]], **values))
     names = [program.name for program in found]
     if len(set(names)) < len(names):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -31,24 +32,27 @@ def directory(mirrors: Path, repository: str) -> Path:
 
 
 def rebuild(program: Program, mirrors: Path, folder: Path) -> None:
-    """Write the files of a program into an empty folder. Raises Missing.
-
-    Blobs are read one by one: a mirror may lack some that the program does not need.
-    """
-    repository = directory(mirrors, program.repository)
-    names = (
-        _git(repository, "ls-tree", "-r", "--name-only", "-z", program.commit).decode("utf-8", "replace").split("\0")
-    )
-    prefix = f"{program.root}/" if program.root else ""
-    for pattern in program.paths:
-        matching = [name for name in names if name.startswith(prefix) and fnmatch(name[len(prefix) :], pattern)]
-        if not matching:
-            raise Missing(f"{program.repository} has no {prefix}{pattern} at {program.commit}")
-        for name in matching:
-            target = folder / name[len(prefix) :]
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(_git(repository, "cat-file", "blob", f"{program.commit}:{name}"))
+    """Write the files of a program into an empty folder. Raises Missing."""
+    _take(mirrors, program.repository, program.commit, program.root, program.paths, folder)
+    for other in program.beside:
+        target = folder / other.get("into", "")
+        _take(mirrors, other["repository"], other["commit"], other.get("root", ""), other["paths"], target)
     for name in program.folders:
         (folder / name).mkdir(parents=True, exist_ok=True)
     for name in program.empty:
         (folder / name).touch()
+
+
+def _take(mirrors: Path, repository: str, commit: str, root: str, paths: Sequence[str], folder: Path) -> None:
+    """Blobs are read one by one: a mirror may lack some that the program does not need."""
+    mirror = directory(mirrors, repository)
+    names = _git(mirror, "ls-tree", "-r", "--name-only", "-z", commit).decode("utf-8", "replace").split("\0")
+    prefix = f"{root}/" if root else ""
+    for pattern in paths:
+        matching = [name for name in names if name.startswith(prefix) and fnmatch(name[len(prefix) :], pattern)]
+        if not matching:
+            raise Missing(f"{repository} has no {prefix}{pattern} at {commit}")
+        for name in matching:
+            target = folder / name[len(prefix) :]
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(_git(mirror, "cat-file", "blob", f"{commit}:{name}"))

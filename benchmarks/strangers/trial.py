@@ -8,9 +8,12 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from migrator.discover.notebooks import script
 
 from . import made_up, mirrors
 from .manifest import Program
@@ -18,7 +21,7 @@ from .manifest import Program
 TIERS = ("plain fit", "helpers", "bridge", "manual")
 EQUAL, DIFFERENT, CRASHED, OLD_FAILS = "equal", "different", "does not run", "old side does not run"
 SLOW = "not ended in time"
-_PLACE = re.compile(r" \((?P<path>[^()\s]+):(?P<line>\d+)\)")
+_PLACE = re.compile(r" \((?P<path>[^()\s:]+):(?P<line>\d+)(:\d+)?\)")
 
 
 @dataclass
@@ -48,9 +51,12 @@ class Row:
         return self.counts and self.exit_status == 0 and self.result in (DIFFERENT, CRASHED)
 
 
-def _run(command: list[str], folder: Path, log: Path, limit: float) -> int | None:
+def _run(
+    command: list[str], folder: Path, log: Path, limit: float, variables: Mapping[str, str] | None = None
+) -> int | None:
     """The exit status, or None where the time was up."""
-    environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "2", "PYTHONDONTWRITEBYTECODE": "1"}
+    plain = {"TF_CPP_MIN_LOG_LEVEL": "2", "PYTHONDONTWRITEBYTECODE": "1", "MPLBACKEND": "Agg"}
+    environment = {**os.environ, **plain, **(variables or {})}
     with log.open("w") as out:
         process = subprocess.Popen(
             command, cwd=folder, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=environment
@@ -81,9 +87,12 @@ def _tier(report: dict[str, Any], tree: Path) -> str:
 
 def _reasons(report: dict[str, Any], tree: Path) -> list[str]:
     """Of all programs, with places as `file:line`, each once."""
-    found = [reason for program in report["programs"] for reason in (program["reason"], *program["others"]) if reason]
+    programs = report["programs"]
+    found = [reason for program in programs for reason in (program["reason"], *program["others"]) if reason]
+    if not found and _tier(report, tree) == "helpers":
+        found = [f"no plain fit: {program['helpers']}" for program in programs if program.get("helpers")]
     short = [_PLACE.sub(lambda match: f" ({Path(match['path']).name}:{match['line']})", reason) for reason in found]
-    return list(dict.fromkeys(short)) or ([] if report["programs"] else ["no Estimator is seen"])
+    return list(dict.fromkeys(short)) or ([] if programs else ["no Estimator is seen"])
 
 
 def attempt(program: Program, folders: Path, work: Path, limit: float) -> Row:
@@ -100,7 +109,7 @@ def attempt(program: Program, folders: Path, work: Path, limit: float) -> Row:
     row = Row(program.repository, " ".join([program.name, *program.options]))
     told = ["--apply", *program.options, "-q", "--format", "json", "-o", "migrate.json"]
     command = [sys.executable, "-m", "migrator", "after", *told]
-    status = _run(command, folder, folder / "migrate.log", limit)
+    status = _run(command, folder, folder / "migrate.log", 600)
     row.exit_status = 2 if status is None else status
     if row.exit_status not in (0, 1):
         row.tier, row.result, row.reasons = "manual", CRASHED, [_last_error(folder / "migrate.log")]
@@ -109,15 +118,20 @@ def attempt(program: Program, folders: Path, work: Path, limit: float) -> Row:
     row.tier, row.reasons = _tier(report, after), _reasons(report, after)
     if row.tier == "manual":
         _run([sys.executable, "-m", "migrator", "parity", *_compared(program, before, before)],
-             folder, folder / "old.log", 400)  # fmt: skip
+             folder, folder / "old.log", 400, program.environment)  # fmt: skip
         _stays(folder, row)
         return row
     # a run of its own, in a copy: the comparison replaces weights and batches, and may hide what only users would see
     shutil.copytree(after, folder / "run")
-    status = _run([sys.executable, *program.start], folder / "run", folder / "run.log", limit)
+    place = folder / "run" / program.cwd
+    if program.entry.endswith(".ipynb"):
+        notebook = folder / "run" / program.entry
+        notebook.with_suffix(".py").write_text(script(notebook.read_bytes()), "utf-8")
+    start = [part.removesuffix(".ipynb") + ".py" if part.endswith(".ipynb") else part for part in program.start]
+    status = _run([sys.executable, *start], place, folder / "run.log", limit, program.environment)
     row.runs = "still training" if status is None else "ended" if status == 0 else _last_error(folder / "run.log")
     status = _run([sys.executable, "-m", "migrator", "parity", *_compared(program, before, after)],
-                  folder, folder / "parity.log", 1000)  # fmt: skip
+                  folder, folder / "parity.log", 1000, program.environment)  # fmt: skip
     row.result = {0: EQUAL, 1: DIFFERENT}.get(2 if status is None else status) or _blame(folder, row)
     if row.result == EQUAL and row.runs not in ("ended", "still training"):
         row.result = CRASHED
@@ -129,6 +143,7 @@ def attempt(program: Program, folders: Path, work: Path, limit: float) -> Row:
 
 def _compared(program: Program, before: Path, after: Path) -> list[str]:
     start = ["-m", program.module] if program.module else ["--entry", program.entry]
+    start += ["--cwd", program.cwd] if program.cwd else []
     options = ["--steps", str(program.steps), "-q", "--json", "parity.json", "--timeout", "400"]
     return [before.name, after.name, *start, *options, "--", *program.args]
 
