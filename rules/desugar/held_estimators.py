@@ -8,7 +8,7 @@
             self.train(input_fn, steps=100)
 
 holds ``self.estimator = tf.estimator.Estimator(…)``, and says ``self.estimator.train(…)``; so does whoever has a `Net`.
-TensorFlow lets no such class define anew what an Estimator has, so each attribute belongs to one of both.
+TensorFlow lets no such class define anew what an Estimator has, but for `model_fn`, so each attribute belongs to one of both.
 """
 
 from __future__ import annotations
@@ -79,6 +79,8 @@ class _Derived:
         for statement in node.body:
             targets = statement.targets if isinstance(statement, ast.Assign) else []
             self.own |= {target.id for target in targets if isinstance(target, ast.Name)}
+        self.of_estimators = _OF_ESTIMATORS - ({"model_fn"} & {method.name for method in self.methods})
+        """What is not the class's own: a model_fn may be, as the one member that TensorFlow lets it define anew."""
         self.name = "_estimator" if "estimator" in self.own else "estimator"
         self.fluent: set[str] = set()
         """Methods that return their object."""
@@ -90,7 +92,7 @@ class _Derived:
             raise Stuck("it has other bases, keywords or decorators", node)
         if self.project.subclasses(Definition(module, node)):
             raise Stuck("other classes are derived from it", node)
-        for name in sorted(self.own & _OF_ESTIMATORS):
+        for name in sorted(self.own & self.of_estimators):
             raise Stuck(f"it has `{name}` anew, which TensorFlow refuses", node)
         old = module.cst.statement(node)
         kept = {name: getattr(old, name) for name in ("leading_lines", "body")}
@@ -142,7 +144,7 @@ class _Derived:
             attribute = module.parent(call)
             if not isinstance(attribute, ast.Attribute) or attribute.attr == "__init__" and method.name != "__init__":
                 raise Stuck("it uses `super` for more than methods of an Estimator", call)
-            if attribute.attr in _OF_ESTIMATORS and self._is_super(call, own):
+            if attribute.attr in self.of_estimators and self._is_super(call, own):
                 yield module, Replace(call, expr(f"{own}.{self.name}"))
             elif attribute.attr != "__init__":
                 raise Stuck(f"it uses `{attribute.attr}` of the Estimator", call)
@@ -150,7 +152,7 @@ class _Derived:
     def _load(self, method: ast.FunctionDef, load: ast.Name) -> Iterator[_Wanted]:
         module, parent = self.module, self.module.parent(load)
         if isinstance(parent, ast.Attribute):
-            if parent.attr in _OF_ESTIMATORS:
+            if parent.attr in self.of_estimators:
                 yield self._inner(module, load)
             elif parent.attr not in self.own:
                 raise Stuck(f"it uses `{parent.attr}` of the Estimator", parent)
@@ -196,7 +198,7 @@ class _Derived:
                 return
         if isinstance(parent, ast.Attribute):
             outer = module.parent(parent)
-            if parent.attr in _OF_ESTIMATORS:
+            if parent.attr in self.of_estimators:
                 yield self._inner(module, node)
             elif parent.attr in self.fluent and not isinstance(module.parent(outer or parent), ast.Expr):
                 raise Stuck("what a method returns is the object itself", node)

@@ -56,16 +56,17 @@ tf.estimator.train_and_evaluate(line, train_spec, eval_spec)
     assert "line.estimator.fit(make_input_fn(8, None)().take(steps), validation_data=make_input_fn(8, 1)())" in text
 
 
-def test_a_model_fn_that_is_a_method() -> None:
+@pytest.mark.parametrize("name", ["_model_fn", "model_fn"])  # the one member that TensorFlow lets a class define anew
+def test_a_model_fn_that_is_a_method(name: str) -> None:
     model_fn, _, rest = MODEL.partition("def make_input_fn")
-    method = model_fn.replace("import tensorflow as tf\n\n\n", "").replace("def model_fn(", "def _model_fn(self, ")
+    method = model_fn.replace("import tensorflow as tf\n\n\n", "").replace("def model_fn(", f"def {name}(self, ")
     body = "".join(f"    {line}\n" if line else "" for line in method.rstrip().splitlines())
     text = f"""import tensorflow as tf
 
 
 def make_input_fn{rest}class Line(tf.estimator.Estimator):
     def __init__(self):
-        tf.estimator.Estimator.__init__(self, model_fn=self._model_fn, params={{"units": 1}})
+        tf.estimator.Estimator.__init__(self, model_fn=self.{name}, params={{"units": 1}})
 
 {body}
 
@@ -80,6 +81,7 @@ line.train(make_input_fn(8, None), steps=20)
     ("lines", "use", "reason"),
     [
         ("    def train(self, input_fn):\n        pass\n", USE, "anew"),
+        ("    model_fn = None\n", USE, "anew"),
         ("    @classmethod\n    def make(cls):\n        return cls(1)\n", USE, "class method"),
         ("    def own(self):\n        return self._model_fn\n", USE, "_model_fn"),
         ("    def own(self):\n        load(self)\n", USE, "hands itself on"),
