@@ -2,7 +2,8 @@
 
     net = slim.repeat(net, 2, slim.conv2d, 64, [3, 3], scope="conv1")
 
-is the layers ``conv1/conv1_1`` and ``conv1/conv1_2``, each applied to what the one before gives.
+is the layers ``conv1/conv1_1`` and ``conv1/conv1_2``, each applied to what the one before gives. A stack of fully connected
+layers whose sizes are not written there is a loop over them.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 _REPEAT = frozenset(f"{package}repeat" for package in CONTRIB_LAYERS)
 _STACK = frozenset(f"{package}stack" for package in CONTRIB_LAYERS)
 _STEMS = {"conv2d": "convolution2d", "convolution2d": "convolution2d", "fully_connected": "fully_connected"}
+_OF_REPEAT = ("inputs", "repetitions", "layer")
+_OF_STACK = ("inputs", "layer", "stack_args")
 _MOST = 20
 """Layers that are written out at most."""
 
@@ -34,24 +37,32 @@ def spelled_out(module: Module, call: ast.Call) -> list[Change]:
     scope = next((k.value for k in call.keywords if k.arg == "scope"), None)
     tf = whole_name(module)
     hidden = any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords)
-    if name not in _REPEAT | _STACK or hidden or tf is None or len(call.args) < 3:
+    if name not in _REPEAT | _STACK or hidden or tf is None:
         return []
-    given = {k.arg: module.cst.expression(k.value) for k in call.keywords if k.arg is not None and k.arg != "scope"}
+    own = _OF_REPEAT if name in _REPEAT else _OF_STACK
+    named = {k.arg: k.value for k in call.keywords if k.arg is not None}
+    first = [*call.args, *(named[parameter] for parameter in own[len(call.args) :] if parameter in named)]
+    if len(first) < len(own):
+        return []
+    given = {key: module.cst.expression(value) for key, value in named.items() if key not in (*own, "scope")}
+    loop: ast.expr | None = None
     if name in _REPEAT:
-        inputs, count, layer, *rest = call.args
+        inputs, count, layer, *rest = first
         times = count.value if isinstance(count, ast.Constant) and isinstance(count.value, int) else 0
         arguments = [[*map(module.cst.expression, rest)]] * times
     else:
-        inputs, layer, several, *rest = call.args
+        inputs, layer, several, *rest = first
         elements = several.elts if isinstance(several, (ast.List, ast.Tuple)) and not rest else []
         arguments = [_arguments(module, element) for element in elements]
+        if not rest and not isinstance(several, (ast.List, ast.Tuple)):
+            loop = several
     stem = _stem(module, layer, scope)
-    if (
-        stem is None
-        or not 0 < len(arguments) <= _MOST
-        or any(not isinstance(n, (ast.Name, ast.Subscript)) for n in [inputs])
-    ):
+    if stem is None or not isinstance(inputs, (ast.Name, ast.Subscript)):
         return []
+    if loop is None and not 0 < len(arguments) <= _MOST:
+        return []
+    if loop is not None and not (module.resolve(layer) or "").endswith(".fully_connected"):
+        return []  # an element may hold several arguments
     default = "Repeat" if name in _REPEAT else "Stack"
     named_scope = scope is not None and not is_none(scope)
     opened = expr(f'{tf}.variable_scope(None, default_name="{default}")')
@@ -61,6 +72,21 @@ def spelled_out(module: Module, call: ast.Call) -> list[Change]:
     def make(target: str) -> list[Statement]:
         found: list[Statement] = []
         source = module.cst.expression(inputs)
+        if loop is not None:
+            number, size = module.unused_name("number", call), module.unused_name("units", call)
+            made = expr("{layer}({target}, {size})", layer=module.cst.expression(layer), target=target, size=size)
+            made = with_arguments(made, add={**given, "scope": expr(f'f"{stem}_{{{{{number}}}}}"')})
+            steps = statements("{target} = {made}", target=target, made=made)
+            found = statements(
+                "{target} = {source}\nfor {number}, {size} in enumerate({sizes}, 1):\n    {steps}",
+                target=target,
+                source=source,
+                number=number,
+                size=size,
+                sizes=module.cst.expression(loop),
+                steps=steps,
+            )
+            return statements("with {opened}:\n    {layers}", opened=opened, layers=found)
         for number, positional in enumerate(arguments, 1):
             made = expr("{layer}({given})", layer=module.cst.expression(layer), given=[source, *positional])
             made = with_arguments(made, add={**given, "scope": expr(f'"{stem}_{number}"')})

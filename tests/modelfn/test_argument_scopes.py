@@ -118,7 +118,7 @@ def network(x):
          "    predictions = slim.fully_connected(x, 4)", ""),
         ("with slim.arg_scope([slim.fully_connected], activation_fn=None):\n"
          "    predictions = (lambda y: slim.fully_connected(y, 4))(x)", ""),
-        ("predictions = slim.stack(x, slim.fully_connected, params['units'], scope='fc')", ""),
+        ("predictions = slim.stack(x, slim.conv2d, params['units'], scope='fc')", ""),
         ("predictions = slim.repeat(x, params['n'], slim.fully_connected, 4, scope='fc')", ""),
         ("predictions = slim.repeat(x, 2, network, scope='fc')", HELPER.replace("(x)", "(x, scope=None)")),
     ],
