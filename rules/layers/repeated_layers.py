@@ -73,15 +73,15 @@ def spelled_out(module: Module, call: ast.Call) -> list[Change]:
         found: list[Statement] = []
         source = module.cst.expression(inputs)
         if loop is not None:
-            number, size = module.unused_name("number", call), module.unused_name("units", call)
+            counter, size = module.unused_name("number", call), module.unused_name("units", call)
             made = expr("{layer}({target}, {size})", layer=module.cst.expression(layer), target=target, size=size)
-            made = with_arguments(made, add={**given, "scope": expr(f'f"{stem}_{{{{{number}}}}}"')})
+            made = with_arguments(made, add={**given, "scope": expr(f'f"{stem}_{{{{{counter}}}}}"')})
             steps = statements("{target} = {made}", target=target, made=made)
             found = statements(
                 "{target} = {source}\nfor {number}, {size} in enumerate({sizes}, 1):\n    {steps}",
                 target=target,
                 source=source,
-                number=number,
+                number=counter,
                 size=size,
                 sizes=module.cst.expression(loop),
                 steps=steps,
