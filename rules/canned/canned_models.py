@@ -25,6 +25,8 @@ class CannedModel:
     predictions: tuple[str, ...]
     gone: tuple[str, ...]
     """Metrics and predictions that an Estimator has, and Keras does not."""
+    classifies: bool = False
+    """Whether SavedModels of it that are fed strings give classes and scores."""
 
 
 def canned_models(networks: Mapping[ast.Call, Network], loop: Loop) -> dict[ast.Call, CannedModel] | str:
@@ -47,7 +49,9 @@ def canned_models(networks: Mapping[ast.Call, Network], loop: Loop) -> dict[ast.
         if isinstance(metrics, str) or isinstance(predictions, str):
             return metrics if isinstance(metrics, str) else str(predictions)
         gone = (*(metrics[1] if every else ()), *(predictions[1] if predictions[0] else ()))
-        found[call] = CannedModel(network, tuple(metrics[0] if every else ()), tuple(predictions[0]), gone)
+        classifies = any(_is_served(place, call) and _is_fed_text(place) for place in (*loop.exports, *uses))
+        model = CannedModel(network, tuple(metrics[0] if every else ()), tuple(predictions[0]), gone, classifies)
+        found[call] = model
     return found
 
 
@@ -56,6 +60,14 @@ def _is_served(place: Place, call: ast.Call) -> bool:
     validation = place.validation if isinstance(place, Use) else None
     served = isinstance(place, Export) or (validation is not None and bool(validation.exporters))
     return served and any(source.construction.call is call for source in place.sources)
+
+
+def _is_fed_text(place: Place) -> bool:
+    """Whether what is exported at a place is fed strings."""
+    fed = (
+        [place.fed] if isinstance(place, Export) else [e.fed for e in place.exporters] if isinstance(place, Use) else []
+    )
+    return any(each.text for each in fed)
 
 
 def _may_be(use: Use, network: Network, networks: Mapping[ast.Call, Network]) -> bool:

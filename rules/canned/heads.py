@@ -49,6 +49,17 @@ _REPEATED = {
     "labels": ("classes",),
 }
 """What an Estimator tells of each example, though it is the same for all."""
+_CLASSIFIED, _REGRESSED = "{model}.classify({features})", '{{"outputs": {model}({features})}}'
+_BY_TEXT = {
+    "binary": (
+        ("serving_default", _CLASSIFIED),
+        ("classification", _CLASSIFIED),
+        ("regression", '{{"outputs": {tf}.sigmoid({model}({features}))}}'),
+    ),
+    "classes": (("serving_default", _CLASSIFIED), ("classification", _CLASSIFIED)),
+    "numbers": (("serving_default", _REGRESSED), ("regression", _REGRESSED)),
+}
+"""Signatures of SavedModels that are fed strings, beside the one for predictions."""
 _WORDS = {"rates": "Logarithms of rates", "numbers": "Predictions"}
 
 
@@ -210,6 +221,11 @@ class Head:
     def predictions(self, tf: str) -> dict[str, str]:
         """The expressions of its predictions, by their names."""
         return {name: text.format(tf=tf) for name, text in _PREDICTIONS[self.kind].items()}
+
+    @property
+    def by_text(self) -> tuple[tuple[str, str], ...]:
+        """Signatures that serve strings, by their names, each as a template of a model and its features."""
+        return _BY_TEXT.get(self.kind, ())
 
     @property
     def repeated(self) -> list[str]:

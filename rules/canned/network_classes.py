@@ -26,12 +26,20 @@ class NetworkWriter:
     Args:
       metrics, predictions: names of those that the program reads.
       tf: the file's name for TensorFlow.
+      classifies: whether SavedModels of it that are fed strings give classes and scores.
     """
 
     def __init__(
-        self, network: Network, name: str, metrics: Collection[str], predictions: Collection[str], tf: str
+        self,
+        network: Network,
+        name: str,
+        metrics: Collection[str],
+        predictions: Collection[str],
+        tf: str,
+        classifies: bool = False,
     ) -> None:
         self.network, self.name = network, name
+        self.classifies = classifies and network.head.kind in ("binary", "classes")
         self.metrics, self.predictions = list(metrics), list(predictions)
         self.tf, self.layers = tf, f"{tf}.keras.layers"
         self.head = network.head
@@ -44,7 +52,7 @@ class NetworkWriter:
 
     def lines(self) -> list[str]:
         """Those of the class."""
-        return [*self._class(), *self._losses(), *self._train_step(), *self._predict_step()]
+        return [*self._class(), *self._losses(), *self._train_step(), *self._predict_step(), *self._classify()]
 
     @property
     def _units(self) -> str:
@@ -67,7 +75,8 @@ class NetworkWriter:
             yield from self._network()
         if "label_vocabulary" in network.given:
             yield f"        self.class_ids = {self.layers}.StringLookup(vocabulary=label_vocabulary, num_oov_indices=0)"
-            yield from ["        self.label_vocabulary = label_vocabulary"] if "classes" in self.predictions else []
+            if "classes" in self.predictions or self.classifies:
+                yield "        self.label_vocabulary = label_vocabulary"
         if "weight_column" in network.given:
             yield "        self.weight_column = weight_column"
         yield ""
@@ -206,6 +215,19 @@ class NetworkWriter:
         yield "        return {"
         yield from (f"            {entry}," for entry in entries)
         yield "        }"
+
+    def _classify(self) -> Iterator[str]:
+        """The method that gives all classes with their scores."""
+        if not self.classifies:
+            return
+        names = f"{self.tf}.strings.as_string({self.tf}.range(scores.shape[1]))"
+        names = "self.label_vocabulary" if "label_vocabulary" in self.network.given else names
+        yield ""
+        yield "    def classify(self, features):"
+        yield "        logits = self(features)"
+        yield f"        scores = {self.head.predictions(self.tf)['probabilities']}"
+        yield f"        classes = {self.tf}.tile([{names}], [{self.tf}.shape(scores)[0], 1])"
+        yield '        return {"classes": classes, "scores": scores}'
 
     def beside(self) -> list[str]:
         """The functions and classes that it needs, each of which a file has once."""

@@ -15,6 +15,7 @@ from ..estimator_calls.exporters import EXPORT_SIGNATURE, EXPORTS
 from ..loop.places import has_its_line, is_simple
 from ..loop.sources import Place, Source
 from .receivers import Receiver, receiver_of
+from .signatures import Signatures
 
 _LOOPS = (ast.For, ast.While)
 _INSIDE = (ast.comprehension, ast.Lambda)
@@ -44,9 +45,9 @@ class Export(Place):
         return self.fed.names
 
     @property
-    def keys(self) -> tuple[str, ...]:
-        """Names of its signatures, as they are written."""
-        return self.sources[0].signatures.keys
+    def signatures(self) -> Signatures:
+        """Its signatures."""
+        return self.sources[0].signatures
 
 
 def export_of(project: Project, module: Module, node: ast.expr, sources: tuple[Source, ...]) -> Export | str | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 
+from migrator.resolve.module import Module
 from migrator.rewrite import Replace, code, with_parameters
 from migrator.vocabulary.diagnostics import Edit
 
@@ -16,6 +18,10 @@ from ..loop.uses import Use
 from .exporters import Exporter
 from .exports import Export
 from .receivers import Computed, Fed, FedTogether, Receiver, Told, told_by
+from .signatures import Signatures
+
+_SUFFIX = re.compile(r"_?(serving_)?(input_)?(receiver_)?(fn|func|function)$")
+"""What the names of functions that say what is fed end with."""
 
 
 class ExportWriter:
@@ -27,6 +33,20 @@ class ExportWriter:
         self.module = page.module
         self._written: set[ast.FunctionDef | None] = set()
         """Functions that say what is fed, and are written already."""
+        self._named: dict[ast.FunctionDef, str] = {}
+        """Functions that return signatures, by those of a table that say what is fed."""
+
+    def name_choices(self, found: Iterable[tuple[Module, Receiver]]) -> None:
+        """Give the functions names that return signatures of a model, in the places of those of a table."""
+        for fed in self._choices(found):
+            if fed.function is not None:
+                short = _SUFFIX.sub("", fed.function.name)
+                name = f"{short}_signatures" if short else "signatures"
+                self._named[fed.function] = self.module.unused_name(name, self.module.statement(fed.given))
+
+    def _choices(self, found: Iterable[tuple[Module, Receiver]]) -> Iterator[Receiver]:
+        """What the functions of tables of this file say."""
+        return (fed for _, each in found for where, fed in each.choices if where is self.module)
 
     def edits(self, exports: Sequence[Export]) -> Iterator[Edit]:
         """All edits."""
@@ -37,7 +57,7 @@ class ExportWriter:
 
     def _export(self, export: Export) -> Edit:
         model = self.names.receiver(export.sources[0], export.receiver)
-        lines = self.lines(export.fed, export.keys, model, self._parts(export.folder), export.call)
+        lines = self.lines(export.fed, export.signatures, model, self._parts(export.folder), export.call)
         if export.repeated:
             lines.append(f"{self.page.library('time')}.sleep(1)  # the next one is named after another second")
         return self.module.edit(export.call, f"\n{self.page.indent(export.call)}".join(lines))
@@ -74,21 +94,35 @@ class ExportWriter:
 
     def _saved(self, use: Use, exporter: Exporter, model: str, folder: str) -> list[str]:
         """The lines of one export, which leave the newest ones."""
-        parts, page, keys = (
+        parts, page, signatures = (
             f'{folder}, "export", {self.page.text(exporter.name)}',
             self.page,
-            use.sources[0].signatures.keys,
+            use.sources[0].signatures,
         )
         if exporter.keep is None or not (exporter.keeps or use.every is not None):
-            return self.lines(exporter.fed, keys, model, parts, use.call)
+            return self.lines(exporter.fed, signatures, model, parts, use.call)
         exports, old = (self.module.unused_name(name, use.call) for name in ("exports", "old"))
         join = f"{page.library('os')}.path.join"
         return [
             f"{exports} = {join}({parts})",
-            *self.lines(exporter.fed, keys, model, exports, use.call),
+            *self.lines(exporter.fed, signatures, model, exports, use.call),
             f'for {old} in sorted({page.tf}.io.gfile.glob({join}({exports}, "[0-9]" * 10)))[:-{exporter.keep}]:',
             f"{page.unit}{page.tf}.io.gfile.rmtree({old})",
         ]
+
+    def choices(self, found: Iterable[tuple[Module, Receiver]], signatures: Signatures) -> Iterator[Edit]:
+        """The functions that give the signatures of a model, in the places of those of a table that say what is fed."""
+        module = self.module
+        for fed in self._choices(found):
+            if fed.function is None or fed.function in self._written:
+                continue
+            statement, name = module.statement(fed.given), self._named[fed.function]
+            lines, outputs = self._served(fed, signatures, "model", statement)
+            body = "".join(f"{self.page.unit}{line}\n" for line in [*lines, f"return {{{outputs}}}"])
+            begin = module.above_comments(module.line_span(module.span(statement))[0])
+            yield module.insert(begin, f"def {name}(model):\n{body}\n\n")
+            yield module.edit(fed.given, name)
+            yield from self._fed(fed)
 
     def exporters(self, use: Use) -> Iterator[Edit]:
         """What becomes of the code that makes exporters."""
@@ -97,8 +131,19 @@ class ExportWriter:
                 yield from self._gone(statement)
             yield from self._fed(exporter.fed)
 
-    def lines(self, fed: Receiver, keys: Sequence[str], model: str, parts: str, at: ast.Call) -> list[str]:
+    def lines(self, fed: Receiver, signatures: Signatures, model: str, parts: str, at: ast.Call) -> list[str]:
         """The statements of an export to a new folder below that of `parts`."""
+        os, time = self.page.library("os"), self.page.library("time")
+        folder = f"{os}.path.join({parts}, str(int({time}.time())))"
+        made = self._named.get(fed.function, "") if fed.function is not None else ""
+        made = self.page.text(fed.given) if fed.choices else made
+        if made:
+            return [f"{self.page.tf}.saved_model.save({model}, {folder}, signatures={made}({model}))"]
+        lines, outputs = self._served(fed, signatures, model, at)
+        return [*lines, f"{self.page.tf}.saved_model.save({model}, {folder}, signatures={{{outputs}}})"]
+
+    def _served(self, fed: Receiver, signatures: Signatures, model: str, at: ast.AST) -> tuple[list[str], str]:
+        """The statements that make the functions which are served, and the entries that name them."""
         module, tf = self.module, self.page.tf
         serve = module.unused_name("serve", at)
         if fed.computed is not None:
@@ -114,13 +159,24 @@ class ExportWriter:
             spec = f'{tf}.TensorSpec([None], {tf}.string, name="examples")'
             parsed = f"{tf}.io.parse_example(examples, {self.page.text(fed.parsed)})"
             made = f"lambda examples: {model}.predict_step({parsed}), input_signature=[{spec}]"
-        outputs = ", ".join(f"{key}: {serve}" for key in keys)
-        os, time = self.page.library("os"), self.page.library("time")
-        folder = f"{os}.path.join({parts}, str(int({time}.time())))"
-        return [
-            f"{serve} = {tf}.function({made})",
-            f"{tf}.saved_model.save({model}, {folder}, signatures={{{outputs}}})",
-        ]
+        outputs = dict.fromkeys(signatures.keys, serve)
+        lines = [f"{serve} = {tf}.function({made})"]
+        for key, template in signatures.by_text if fed.text else ():
+            name = module.unused_name("classify" if ".classify(" in template else "regress", at)
+            outputs[f'"{key}"'] = name
+            spec = f'{tf}.TensorSpec([None], {tf}.string, name="inputs")'
+            given = template.format(tf=tf, model=model, features=self._features(fed, "inputs"))
+            line = f"{name} = {tf}.function(lambda inputs: {given}, input_signature=[{spec}])"
+            lines += [line] if line not in lines else []
+        return lines, ", ".join(f"{key}: {function}" for key, function in outputs.items())
+
+    def _features(self, fed: Receiver, text: str) -> str:
+        """The features of strings."""
+        if fed.parsed is not None:
+            return f"{self.page.tf}.io.parse_example({text}, {self.page.text(fed.parsed)})"
+        if fed.computed is not None:
+            return f"{self.page.text(fed.given)}({text})"
+        return f"{{{fed.fed[0][1]}: {text}}}"
 
     def _parts(self, folder: ast.expr) -> str:
         """The arguments of `os.path.join` for a folder."""

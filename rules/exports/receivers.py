@@ -17,6 +17,7 @@ from migrator.resolve.syntax import walk
 
 from ..estimator_calls.estimator_values import PREFIX
 from ..loop.places import has_its_line, moves
+from ..loop.values import values_of
 from ..program.settled import returns_of
 
 _RECEIVER = PREFIX + "export.ServingInputReceiver"
@@ -106,6 +107,8 @@ class Receiver:
     """The function of the program that says it."""
     text: bool = False
     """Whether one string is fed, so that heads serve what classifies, too."""
+    choices: tuple[tuple[Module, Receiver], ...] = ()
+    """What functions of a table say, of which an option chooses one, with their files."""
 
     @property
     def placeholders(self) -> list[ast.Call]:
@@ -133,11 +136,34 @@ def receiver_of(project: Project, module: Module, node: ast.expr, call: ast.Call
         return Receiver(node, (made.func,), given["feature_spec"], statement=statement, text=True)
     if isinstance(made, ast.Call) and module.resolve(made.func) == _RAW:
         return _raw(module, node, made, statement, call) or _UNSEEN
+    if isinstance(node, ast.Subscript):
+        return _chosen(project, module, node) or _UNSEEN
     found = project.definition(module, node)
     if found is None or found.module is not module or not isinstance(found.node, ast.FunctionDef):
         return _UNSEEN
     receiver = _function(project, module, node, found.node, call)
     return _UNSEEN if receiver is None else replace(receiver, function=found.node)
+
+
+def _chosen(project: Project, module: Module, node: ast.Subscript) -> Receiver | None:
+    """What the functions of a table say: ``SERVING_FUNCTIONS[args.export_format]``."""
+    values = values_of(project, module, node)
+    tables = {where.parent(value) for where, value in values}
+    table = tables.pop() if len(tables) == 1 else None
+    if not isinstance(table, ast.Dict) or len(table.values) != len(values):
+        return None
+    found: list[tuple[Module, Receiver]] = []
+    for where, value in values:
+        definition = project.definition(where, value)
+        function = definition.node if definition is not None and definition.module is where else None
+        if not isinstance(function, ast.FunctionDef) or where.scope(table).kind != "module":
+            return None
+        receiver = _function(project, where, value, function, table)
+        if receiver is None:
+            return None
+        found.append((where, replace(receiver, function=function)))
+    names = tuple(name for _, receiver in found for name in receiver.names)
+    return Receiver(node, names, text=any(receiver.text for _, receiver in found), choices=tuple(found))
 
 
 def of_receivers(project: Project, found: Iterable[tuple[Module, Receiver]]) -> str:
@@ -186,7 +212,7 @@ def _goes(module: Module, statement: ast.Assign, node: ast.expr, call: ast.Call,
 
 
 def _function(
-    project: Project, module: Module, node: ast.expr, function: ast.FunctionDef, call: ast.Call
+    project: Project, module: Module, node: ast.expr, function: ast.FunctionDef, call: ast.expr
 ) -> Receiver | None:
     """A function of the program that makes placeholders and returns them as features, or what it computes of them."""
     args = function.args
@@ -309,7 +335,7 @@ def _is_read_in(module: Module, name: ast.expr, statements: Sequence[ast.stmt]) 
 
 
 def _computed(
-    project: Project, module: Module, node: ast.expr, function: ast.FunctionDef, value: ast.expr, call: ast.Call
+    project: Project, module: Module, node: ast.expr, function: ast.FunctionDef, value: ast.expr, call: ast.expr
 ) -> Receiver | None:
     """A function of the program that computes features of placeholders, which become its parameters."""
     made = isinstance(value, ast.Call) and module.resolve(value.func) == _RECEIVER
@@ -341,7 +367,7 @@ def _computed(
 
 
 def _together(
-    project: Project, module: Module, function: ast.FunctionDef, tensors: ast.expr, call: ast.Call
+    project: Project, module: Module, function: ast.FunctionDef, tensors: ast.expr, call: ast.expr
 ) -> FedTogether | None:
     """A dict of placeholders that the function only reads, and that can be written where the SavedModel is made."""
     statement = module.assignment(tensors)

@@ -24,10 +24,14 @@ class Signatures:
     """Why they are not understood."""
     classifies: bool = False
     """Whether there are more for serialized examples: those of a head, for what classifies or regresses."""
+    by_text: tuple[tuple[str, str], ...] = ()
+    """These more, if that is known: their names, and what each gives of a model and its features, as a template."""
 
     def refusing(self, text: bool) -> str:
         """Why the model is not exported, to be fed serialized examples or the like if `text`."""
-        return self.refused or ("signatures of a head that classify" if self.classifies and text else "")
+        return self.refused or (
+            "signatures of a head that classify" if self.classifies and text and not self.by_text else ""
+        )
 
 
 def signatures_of(plan: Plan, has_dicts: bool) -> Signatures:

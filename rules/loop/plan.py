@@ -98,10 +98,14 @@ class Loop:
     @property
     def fed(self) -> Iterator[tuple[Module, Receiver]]:
         """What its SavedModels are fed."""
-        yield from ((export.module, export.fed) for export in self.exports)
-        for use in self.uses:
-            for exporter in use.exporters:
-                yield use.module, exporter.fed
+        for module, fed in self.receivers:
+            yield from fed.choices or [(module, fed)]
+
+    @property
+    def receivers(self) -> list[tuple[Module, Receiver]]:
+        """The same, where one of several is chosen as a whole."""
+        exporters = ((use.module, exporter.fed) for use in self.uses for exporter in use.exporters)
+        return [*((export.module, export.fed) for export in self.exports), *exporters]
 
     @property
     def on_tpu(self) -> bool:
@@ -111,7 +115,8 @@ class Loop:
     @property
     def modules(self) -> list[Module]:
         """The files that make its Estimators or use them."""
-        return list(dict.fromkeys([*(s.module for s in self.sources), *(place.module for place in self.places)]))
+        fed = (module for module, _ in self.fed)
+        return list(dict.fromkeys([*(s.module for s in self.sources), *(place.module for place in self.places), *fed]))
 
     @property
     def first(self) -> Source:

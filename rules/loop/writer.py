@@ -62,7 +62,9 @@ class LoopWriter:
         for where, fed in self.loop.fed:
             self.page.known.update(self.exports.known(fed) if where is module else ())
         yield from made(self.loop, self.page, self.names, self.spread, self.compiled)
+        self.exports.name_choices(self.loop.receivers)
         yield from self.exports.edits(self.loop.exports)
+        yield from self.exports.choices(self.loop.receivers, self.loop.first.signatures)
         for use in (use for use in self.loop.uses if use.module is module):
             model = self.names.receiver(use.sources[0], use.receiver)
             yield from self._of_strategy(use, model)

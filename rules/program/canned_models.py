@@ -35,7 +35,7 @@ class CannedClass:
         self.model, self.network, self.name = model, model.network, name
         self.module, self.call = self.network.construction.module, self.network.construction.call
         self.optimizers, self.tf = optimizers, tf
-        self.writer = NetworkWriter(self.network, name, model.metrics, model.predictions, tf)
+        self.writer = NetworkWriter(self.network, name, model.metrics, model.predictions, tf, model.classifies)
 
     def call_edits(self) -> list[Edit]:
         """The edits of the call's name, and of what gives it optimizers. Raises Unsupported."""

@@ -655,7 +655,8 @@ def _kind_of(network: Network | str) -> Kind:
         return Kind(refused=network)
     head = network.head.call
     names = frozenset[ast.AST]() if head is None else frozenset[ast.AST]({head.func})
-    return Kind(compiled=True, signatures=Signatures(('"predict"',), classifies=True), names=names)
+    signatures = Signatures(('"predict"',), classifies=True, by_text=network.head.by_text)
+    return Kind(compiled=True, signatures=signatures, names=names)
 
 
 def _is_part(module: Module, node: ast.AST, outer: ast.AST) -> bool:
