@@ -17,7 +17,8 @@ from ..loop.page import Page
 from ..loop.uses import Use
 from .exporters import Exporter
 from .exports import Export
-from .receivers import Computed, Fed, FedTogether, Receiver, Told, told_by
+from .placeholders import Told, told_by
+from .receivers import Computed, Fed, FedTogether, Receiver
 from .signatures import Signatures
 
 _SUFFIX = re.compile(r"_?(serving_)?(input_)?(receiver_)?(fn|func|function)$")

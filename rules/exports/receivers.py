@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from migrator.analyse.function.errors import Unsupported
-from migrator.analyse.function.translate import bind, is_none
-from migrator.normalise.draft.arguments import given as handed
-from migrator.normalise.draft.stuck import Stuck
+from migrator.analyse.function.translate import is_none
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
@@ -18,38 +15,14 @@ from migrator.resolve.syntax import walk
 from ..estimator_calls.estimator_values import PREFIX
 from ..loop.places import has_its_line, moves
 from ..loop.values import values_of
-from ..program.settled import returns_of
+from .feature_dicts import is_dict, only_reads
+from .placeholders import Told, arguments_of_call, placeholders, told_by
 
 _RECEIVER = PREFIX + "export.ServingInputReceiver"
 _RAW = PREFIX + "export.build_raw_serving_input_receiver_fn"
 _PARSING = PREFIX + "export.build_parsing_serving_input_receiver_fn"
 NAMES = frozenset({_RECEIVER, _RAW, _PARSING})
-_PLACEHOLDERS = frozenset({"tensorflow.placeholder", "tensorflow.placeholder_with_default"})
-_DEEP = 12
-_READING = frozenset({"print", "len", "sorted", "list", "dict"})
-"""Functions of Python that change nothing of a dict."""
-_DTYPES = {str: "string", bool: "bool", int: "int32", float: "float32"}
-_STRING = "tensorflow.string"
 _UNSEEN = "what a SavedModel is fed is not understood"
-
-
-@dataclass(frozen=True)
-class Told:
-    """What a placeholder says of what it is fed."""
-
-    shape: ast.expr
-    dtype: ast.expr | str
-    """An expression, or the name of a type of TensorFlow."""
-    has_default: bool = False
-    """Whether it need not be fed."""
-
-    def is_text(self, module: Module) -> bool:
-        """Whether it is fed strings."""
-        return self.dtype == "string" if isinstance(self.dtype, str) else module.resolve(self.dtype) == _STRING
-
-    def parts(self) -> list[ast.expr]:
-        """The expressions."""
-        return [self.shape, *([] if isinstance(self.dtype, str) else [self.dtype])]
 
 
 @dataclass(frozen=True)
@@ -128,7 +101,7 @@ def receiver_of(project: Project, module: Module, node: ast.expr, call: ast.Call
     statement = module.assignment(node) if isinstance(node, ast.Name) else None
     made = statement.value if statement is not None else node
     if isinstance(made, ast.Call) and module.resolve(made.func) == _PARSING:
-        given = _bound(made, "feature_spec default_batch_size")
+        given = arguments_of_call(made, "feature_spec default_batch_size")
         if given is None or not is_none(given.get("default_batch_size")) or "feature_spec" not in given:
             return _UNSEEN
         if statement is not None and not _goes(module, statement, node, call, given["feature_spec"]):
@@ -184,7 +157,7 @@ def _raw(
     module: Module, node: ast.expr, made: ast.Call, statement: ast.Assign | None, call: ast.Call
 ) -> Receiver | None:
     """Placeholders that the code around an export makes."""
-    given = _bound(made, "features default_batch_size")
+    given = arguments_of_call(made, "features default_batch_size")
     if given is None or not is_none(given.get("default_batch_size")) or "features" not in given:
         return None
     features = given["features"]
@@ -195,13 +168,6 @@ def _raw(
     if statement is not None and not _goes(module, statement, node, call, features):
         return None
     return Receiver(node, (made.func,), features=features, statement=statement, fed=tuple(fed))
-
-
-def _bound(call: ast.Call, signature: str) -> dict[str, ast.expr] | None:
-    try:
-        return bind(call, signature, "a receiver")
-    except Unsupported:
-        return None
 
 
 def _goes(module: Module, statement: ast.Assign, node: ast.expr, call: ast.Call, value: ast.expr) -> bool:
@@ -242,13 +208,13 @@ def _features(module: Module, value: ast.expr) -> tuple[tuple[ast.expr, ...], as
     """The names of the library in what a function returns, the features that are fed as they are, and another name of these."""
     if isinstance(value, ast.Call) and not value.args and not value.keywords and isinstance(value.func, ast.Call):
         made = value.func
-        given = _bound(made, "features default_batch_size") if module.resolve(made.func) == _RAW else None
+        given = arguments_of_call(made, "features default_batch_size") if module.resolve(made.func) == _RAW else None
         if given is None or set(given) != {"features"}:
             return None
         return (made.func,), given["features"], None
     given = None
     if isinstance(value, ast.Call) and module.resolve(value.func) == _RECEIVER:
-        given = _bound(value, "features receiver_tensors")
+        given = arguments_of_call(value, "features receiver_tensors")
     if given is None or set(given) != {"features", "receiver_tensors"}:
         return None
     assert isinstance(value, ast.Call)
@@ -323,7 +289,7 @@ def _fed(
         if held is not None and isinstance(value, ast.Name) and len(_loads(module, value)) != 1:
             return None
         found.append((call, module.segment(key)))
-    every = set(_placeholders(module, function))
+    every = set(placeholders(module, function))
     return found if found and every == {call for call, _ in found} else None
 
 
@@ -339,10 +305,10 @@ def _computed(
 ) -> Receiver | None:
     """A function of the program that computes features of placeholders, which become its parameters."""
     made = isinstance(value, ast.Call) and module.resolve(value.func) == _RECEIVER
-    given = _bound(value, "features receiver_tensors") if made and isinstance(value, ast.Call) else None
+    given = arguments_of_call(value, "features receiver_tensors") if made and isinstance(value, ast.Call) else None
     if given is None or set(given) != {"features", "receiver_tensors"}:
         return None
-    if not _is_dict(project, module, given["features"]):
+    if not is_dict(project, module, given["features"]):
         return None
     assert isinstance(value, ast.Call)
     tensors = given["receiver_tensors"]
@@ -357,7 +323,7 @@ def _computed(
     else:
         entries = [('"input"', tensors)]
     fed = [each for each in (_parameter(module, key, item) for key, item in entries) if each is not None]
-    every = list(_placeholders(module, function))
+    every = list(placeholders(module, function))
     held = {each.statement for each in fed} & set(function.body)
     if not fed or len({len(entries), len(fed), len(held), len(every)}) > 1:
         return None
@@ -380,14 +346,14 @@ def _together(
     if fed is None or not all(has_its_line(module, each) for each in (statement, *added)):
         return None
     more = [(each, entries[0][1]) for each, entries in added.items()]
-    placeholders = dict(fed)
-    later = tuple((each, call, placeholders[call]) for each, call in more if isinstance(call, ast.Call))
+    keys = dict(fed)
+    later = tuple((each, call, keys[call]) for each, call in more if isinstance(call, ast.Call))
     own = [(made, name) for made, name in fed if made not in {call for _, call, _ in later}]
     if len(later) < len(more) or not own or not all(module.parent(made) is statement.value for made, _ in own):
         return None
     adding = [each for each, _, _ in later]
     for load in _loads(module, tensors):
-        if load is not tensors and module.statement(load) not in adding and not _only_reads(project, module, load):
+        if load is not tensors and module.statement(load) not in adding and not only_reads(project, module, load):
             return None
     loops = statement.value.generators if isinstance(statement.value, ast.DictComp) else []
     names = {n.id for loop in loops for n in walk(loop.target) if isinstance(n, ast.Name)}
@@ -403,40 +369,6 @@ def _together(
     return FedTogether(statement, tensors.id, tuple(own), later)
 
 
-def _only_reads(project: Project, module: Module, load: ast.Name) -> bool:
-    """Whether the place that reads a dict changes nothing of it, nor a function that is given it."""
-    if _reads_a_dict(module, load):
-        return True
-    parent = module.parent(load)
-    outer = module.parent(parent) if isinstance(parent, ast.keyword) else parent
-    found = project.definition(module, outer.func) if isinstance(outer, ast.Call) else None
-    if found is None or not isinstance(outer, ast.Call) or not isinstance(found.node, ast.FunctionDef):
-        return False
-    try:
-        own = [name for name, value in handed(found.node, outer).items() if value is load]
-    except Stuck:
-        return False
-    loads = [each for name in own for each in found.module.loads_of_parameter(name, found.node)]
-    bound = all(len(found.module.bindings(each)) == 1 for each in loads)
-    return bound and all(_reads_a_dict(found.module, each) for each in loads)
-
-
-def _reads_a_dict(module: Module, load: ast.Name) -> bool:
-    """Whether the place that reads a dict only looks at it, or prints it."""
-    parent = module.parent(load)
-    if isinstance(parent, ast.Call) and load in parent.args:
-        text = isinstance(parent.func, ast.Attribute) and isinstance(parent.func.value, ast.Constant)
-        own = isinstance(parent.func, ast.Name) and not module.bindings(parent.func)
-        return text or (own and getattr(parent.func, "id", "") in _READING)
-    if isinstance(parent, ast.Attribute):
-        called = module.parent(parent)
-        asks = isinstance(called, ast.Call) and called.func is parent
-        return asks and parent.attr in ("items", "keys", "values", "copy", "get")
-    if isinstance(parent, ast.Subscript):
-        return isinstance(parent.ctx, ast.Load)
-    return isinstance(parent, (ast.comprehension, ast.For)) and parent.iter is load
-
-
 def _parameter(module: Module, key: str, node: ast.expr) -> Fed | None:
     """What a placeholder that a name holds becomes."""
     statement = module.assignment(node)
@@ -449,73 +381,11 @@ def _parameter(module: Module, key: str, node: ast.expr) -> Fed | None:
     return Fed(statement, node.id, key, told)
 
 
-def told_by(module: Module, call: ast.Call) -> Told | None:
-    """What a placeholder says, if a call makes one."""
-    name = module.resolve(call.func)
-    if name not in _PLACEHOLDERS:
-        return None
-    if not name.endswith("with_default"):
-        given = _bound(call, "dtype shape name") or {}
-        return Told(given["shape"], given["dtype"]) if given.keys() >= {"dtype", "shape"} else None
-    given = _bound(call, "input shape name") or {}
-    value = given.get("input")
-    if isinstance(value, ast.Call) and module.resolve(value.func) == "tensorflow.constant":
-        told = _bound(value, "value dtype shape name") or {}
-        if "dtype" in told and "shape" in given:
-            return Told(given["shape"], told["dtype"], has_default=True)
-        value = told.get("value")
-    while isinstance(value, (ast.List, ast.Tuple)) and value.elts:
-        value = value.elts[0]
-    dtype = _DTYPES.get(type(value.value)) if isinstance(value, ast.Constant) else None
-    return Told(given["shape"], dtype, has_default=True) if dtype is not None and "shape" in given else None
-
-
-def _placeholders(module: Module, function: ast.AST) -> Iterator[ast.Call]:
-    """The calls that make placeholders in a function."""
-    for part in walk(function):
-        if isinstance(part, ast.Call) and module.resolve(part.func) in _PLACEHOLDERS:
-            yield part
-
-
 def _is_everywhere(module: Module, node: ast.expr) -> bool:
     """Whether all names of an expression are those of its file."""
     names = [n for n in walk(node) if isinstance(n, ast.Name)]
     scopes = [module.scope(name).lookup(name.id) for name in names]
     return all(scope is not None and scope.kind == "module" for scope in scopes)
-
-
-def _is_dict(
-    project: Project, module: Module, node: ast.expr, given: Mapping[str, bool] = MappingProxyType({})
-) -> bool:
-    """Whether features are seen to be a dict; `given` says it of the parameters of the function around."""
-    statement = module.assignment(node)
-    made = statement.value if statement is not None else node
-    if isinstance(made, ast.Name) and statement is None:
-        bindings = module.bindings(made)
-        return len(bindings) == 1 and isinstance(bindings[0].node, ast.arg) and given.get(made.id, False)
-    if not isinstance(made, ast.Call):
-        return isinstance(made, (ast.Dict, ast.DictComp))
-    if (module.resolve(made.func) or "").endswith((".parse_example", ".parse_single_example")):
-        return True
-    if isinstance(made.func, ast.Name) and made.func.id == "dict" and not module.bindings(made.func):
-        return True
-    if isinstance(made.func, ast.Attribute) and made.func.attr == "copy" and not made.args:
-        return _is_dict(project, module, made.func.value, given)
-    found = project.definition(module, made.func)
-    if found is None or not isinstance(found.node, ast.FunctionDef) or found.node.decorator_list or len(given) > _DEEP:
-        return False
-    try:
-        values = handed(found.node, made)
-    except Stuck:
-        return False
-    known = {
-        **{f"{name} ": True for name in given},
-        **{n: _is_dict(project, module, v, given) for n, v in values.items()},
-    }
-    returned = returns_of(found.module, found.node)
-    return bool(returned) and all(
-        each.value is not None and _is_dict(project, found.module, each.value, known) for each in returned
-    )
 
 
 def _is_batch(shape: ast.expr) -> bool:

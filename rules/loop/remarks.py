@@ -12,7 +12,7 @@ from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
 
 from ..exports.exports import Export
-from ..exports.receivers import told_by
+from ..exports.placeholders import told_by
 from .places import block_of
 from .plan import Loop
 from .specs import Validation
