@@ -59,7 +59,8 @@ def _folded(project: Project, module: Module, call: ast.Call, name: str) -> list
     gone: list[tuple[Module, Rewrite]] = []
     if name == "add_metrics":
         function = _function(project, module, given["metric_fn"])
-        metrics = metrics_of_function(*function, _head(module, made)) if function is not None else None
+        named = "label_vocabulary" in told
+        metrics = metrics_of_function(*function, _head(module, made), named) if function is not None else None
         if function is None or metrics is None:
             return []
         before = ast.literal_eval(told[MORE[0]]) if MORE[0] in told else {}

@@ -33,6 +33,8 @@ _BY_OUTPUT = {
     },
     ("binary", "logistic"): {"auc": "AUC(from_logits=True)"},
     ("classes", "class_ids"): {"accuracy": "SparseCategoricalAccuracy()"},
+    ("binary, named", "classes"): {"accuracy": "BinaryAccuracy(threshold=0.0)"},
+    ("classes, named", "classes"): {"accuracy": "SparseCategoricalAccuracy()"},
 }
 """Metrics of the output, by what a function of TensorFlow 1 takes of the predictions, and by its name."""
 _KERAS_NAMES = {**{keras: name for name, keras in {**_ERRORS, **_COUNTS}.items()}, "AUC": "auc", "Accuracy": "accuracy"}
@@ -45,8 +47,13 @@ _AUC = "labels predictions weights num_thresholds metrics_collections updates_co
 _DEEP = 8
 
 
-def metrics_of_function(module: Module, function: ast.FunctionDef | ast.Lambda, head: str) -> dict[str, str] | None:
-    """Metrics by their names, as calls of classes of `tf.keras.metrics`; None where a function computes anything else."""
+def metrics_of_function(
+    module: Module, function: ast.FunctionDef | ast.Lambda, head: str, named: bool = False
+) -> dict[str, str] | None:
+    """Metrics by their names, as calls of classes of `tf.keras.metrics`; None where a function computes anything else.
+
+    `head` is what the output is; labels are the names of classes if these are `named`.
+    """
     args = function.args
     names = {arg.arg for arg in (*args.args, *args.kwonlyargs)}
     if args.vararg or args.kwarg or args.posonlyargs or not names <= {"labels", "predictions", "features", "config"}:
@@ -57,7 +64,7 @@ def metrics_of_function(module: Module, function: ast.FunctionDef | ast.Lambda, 
         return None
     found: dict[str, str] = {}
     for name, value in entries:
-        text = _metric(module, function, value, head)
+        text = _metric(module, value, f"{head}, named" if named else head)
         if text is None or not name.replace("/", "_").isidentifier():
             return None
         cls, _, rest = text.partition("(")
@@ -99,7 +106,7 @@ def _entries(module: Module, node: ast.expr) -> list[tuple[str, ast.expr]] | Non
     return found if len(found) == len(made.keys) else None
 
 
-def _metric(module: Module, function: ast.AST, node: ast.expr, head: str) -> str | None:
+def _metric(module: Module, node: ast.expr, head: str) -> str | None:
     """The metric of Keras that an expression makes, as a call."""
     made = _followed(module, node)
     name = (module.resolve(made.func) or "") if isinstance(made, ast.Call) else ""

@@ -75,6 +75,16 @@ def test_metrics_of_classes_and_of_keras() -> None:
     assert text.count('AUC(name="auc"') == 1  # in the place of that of the head
 
 
+def test_classes_with_names() -> None:
+    metrics = (
+        'def hits(labels, predictions):\n    return {"hits": tf.metrics.accuracy(labels, predictions["KEY"])}\n\n\n'
+    )
+    made = 'estimator = tf.estimator.LinearClassifier(COLUMNS, n_classes=3, label_vocabulary=["a", "b", "c"])\n'
+    made += "estimator = tf.estimator.add_metrics(estimator, hits)\n"
+    assert 'SparseCategoricalAccuracy(name="hits")' in written(metrics.replace("KEY", "classes") + made + USES)
+    assert "add_metrics(estimator, hits)" in written(metrics.replace("KEY", "class_ids") + made + USES)
+
+
 def test_features_are_forwarded() -> None:
     made = f"{MADE}estimator = tf.contrib.estimator.forward_features(estimator, KEY)\n"
     text = written(made + USES + "for row in estimator.predict(input_fn):\n    print(row[KEY], row['predictions'])\n")
