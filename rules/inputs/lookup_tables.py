@@ -1,4 +1,7 @@
-"""`tf.contrib.lookup`: tables of words, which vendored functions of the same names make with `tf.lookup`."""
+"""`tf.contrib.lookup`: tables of words, written with `tf.lookup`.
+
+Vendored functions of the same names make those of which it is not seen whether unknown words have buckets.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,10 @@ import ast
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
-from migrator.analyse.function.translate import Expression, Resolve, Writing, bind, format_call
+from migrator.analyse.function.translate import Expression, Resolve, Writing, bind, format_call, is_none
 from migrator.resolve.calls import arguments, delete_arguments
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Replace, expr
 
 if TYPE_CHECKING:
     from ..estimator_calls.driver import Driver
@@ -53,16 +57,60 @@ def _made(short: str) -> Expression:
     """The translation of a call inside a model_fn."""
 
     def table(call: ast.Call, writing: Writing) -> str:
-        given: list[tuple[str | None, str]] = []
-        for parameter, value in bind(call, _SIGNATURES[short], short).items():
-            if not _goes(short, parameter, value, writing.resolve):
-                given.append((parameter if given else None, writing.text(value)))
-        return format_call(writing.need(short), given)
+        bound = bind(call, _SIGNATURES[short], short).items()
+        given = {name: value for name, value in bound if not _goes(short, name, value, writing.resolve)}
+        texts = {name: writing.text(value) for name, value in given.items()}
+        plain = _plain(short, given, texts, writing.tf)
+        if plain is not None:
+            return plain
+        first = next(iter(texts), None)
+        return format_call(writing.need(short), [(name if name != first else None, texts[name]) for name in texts])
 
     return table
 
 
+def _plain(short: str, given: dict[str, ast.expr], texts: dict[str, str], tf: str) -> str | None:
+    """The table as one of `tf.lookup`; None where it is not seen which, or its words would have to be written twice."""
+    texts = {name: texts[name] for name, value in given.items() if not is_none(value)}
+    initializer = _initializer(short, given, texts, tf)
+    buckets = given.get("num_oov_buckets", ast.Constant(0))
+    if initializer is None or not isinstance(buckets, ast.Constant):
+        return None
+    if buckets.value:
+        return f"{tf}.lookup.StaticVocabularyTable({initializer}, {texts['num_oov_buckets']})"
+    usual = '"UNK"' if short.startswith("index_to_string") else "-1"
+    return f"{tf}.lookup.StaticHashTable({initializer}, {texts.get('default_value', usual)})"
+
+
+def _initializer(short: str, given: dict[str, ast.expr], texts: dict[str, str], tf: str) -> str | None:
+    to_words = short.startswith("index_to_string")
+    if "vocabulary_file" in given:
+        parts = [
+            f"{tf}.string, {tf}.lookup.TextFileIndex.WHOLE_LINE",
+            f"{tf}.int64, {tf}.lookup.TextFileIndex.LINE_NUMBER",
+        ]
+        size = [texts["vocab_size"]] if "vocab_size" in texts else []
+        columns = ", ".join(reversed(parts) if to_words else parts)
+        return f"{tf}.lookup.TextFileInitializer({', '.join([texts['vocabulary_file'], columns, *size])})"
+    words = given.get("mapping")
+    if isinstance(words, (ast.List, ast.Tuple)) and not any(isinstance(word, ast.Starred) for word in words.elts):
+        numbers = f"{tf}.range({len(words.elts)}, dtype={tf}.int64)"
+    elif isinstance(words, (ast.Name, ast.Attribute)):
+        numbers = f"{tf}.range({tf}.size({texts['mapping']}, out_type={tf}.int64))"
+    else:
+        return None
+    pair = (numbers, texts["mapping"]) if to_words else (texts["mapping"], numbers)
+    return f"{tf}.lookup.KeyValueTensorInitializer({', '.join(pair)})"
+
+
 EXPRESSIONS = {_PREFIX + short: _made(short) for short in _SIGNATURES}
+
+
+def _is_renamed(driver: Driver, value: ast.expr) -> bool:
+    """Whether an argument may be written in another way, or has comments, so that it has to stay where it is."""
+    module = driver.module
+    named = (module.resolve(node) for node in walk(value) if isinstance(node, (ast.Name, ast.Attribute)))
+    return any((name or "").startswith("tensorflow") for name in named) or bool(module.comments_in(*module.span(value)))
 
 
 def table_reference(driver: Driver, node: ast.expr, name: str) -> bool:
@@ -76,6 +124,14 @@ def table_reference(driver: Driver, node: ast.expr, name: str) -> bool:
         return False
     module = driver.module
     names = {id(value): parameter for parameter, value in bind(call, _SIGNATURES[short], short).items()}
+    given = bind(call, _SIGNATURES[short], short).items()
+    kept = {name: value for name, value in given if not _goes(short, name, value, module.resolve)}
+    texts = {name: module.segment(value) for name, value in kept.items()}
+    plain = _plain(short, kept, texts, driver.tensorflow())
+    if plain is not None and not any(_is_renamed(driver, value) for value in kept.values()):
+        driver.change(Replace(call, expr(plain)))
+        driver.handled.update(walk(call))
+        return True
     doomed = []
     for argument in arguments(call):
         value = argument.value if isinstance(argument, ast.keyword) else argument

@@ -32,7 +32,7 @@ _LOSSES: dict[str, tuple[str, str, str, str]] = {
     "absolute_difference": (f"labels predictions {_TAIL}", "labels", "predictions", "{tf}.abs({p} - {y})"),
     "huber_loss": (
         "labels predictions weights delta scope loss_collection reduction", "labels", "predictions",
-        "{huber}({y}, {p}{delta})",
+        "{tf}.keras.losses.huber({tf}.expand_dims({y}, -1), {tf}.expand_dims({p}, -1){delta})",  # of each element
     ),
     "hinge_loss": (f"labels logits {_TAIL}", "labels", "logits", "{tf}.nn.relu(1.0 - (2.0 * {y} - 1.0) * {p})"),
     "log_loss": (
@@ -74,15 +74,16 @@ def loss(short: str) -> Expression:
             y = f"{writing.tf}.cast({writing.text(given[labels])}, {writing.tf}.float32)"
         if short == "huber_loss" and _is_mean(given, writing):
             element = "{tf}.keras.losses.huber({y}, {p}{delta})"  # of each row, which leaves the mean of all as it is
+        parts = {"y": y, "p": operand(given[predictions], writing)}
+        if short == "huber_loss":  # they are arguments
+            parts = {"y": writing.text(given[labels]), "p": writing.text(given[predictions])}
         losses = element.format(
             tf=writing.tf,
-            y=y,
-            p=operand(given[predictions], writing),
+            **parts,
             s=_smoothing(smoothing, short, writing),
             delta=f", {writing.text(given['delta'])}" if "delta" in given else "",
             epsilon=f", {writing.text(given['epsilon'])}" if "epsilon" in given else "",
             axis=writing.text(given.get("axis", given.get("dim", "-1"))),
-            huber=writing.need("elementwise_huber_loss") if "{huber}" in element else "",
             log=writing.need("elementwise_log_loss") if short == "log_loss" else "",
         )
         drops_axis = short == "sparse_softmax_cross_entropy"

@@ -10,6 +10,11 @@ from modelfn.programs import joined, manual_reason, method, migrate, model_fn
 LOOKUP = "tf.contrib.lookup."
 WORDS = 'tf.constant(["a", "b"])'
 
+LINES = (
+    "tf.lookup.TextFileInitializer(params['file'], tf.string, tf.lookup.TextFileIndex.WHOLE_LINE, tf.int64, "
+    "tf.lookup.TextFileIndex.LINE_NUMBER"
+)
+
 
 def program(table: str, before: str = "") -> str:
     body = f"""
@@ -25,12 +30,16 @@ def program(table: str, before: str = "") -> str:
     [
         (f"{LOOKUP}index_table_from_tensor({WORDS})", f"index_table_from_tensor({WORDS})"),
         (
+            f"{LOOKUP}index_table_from_file(params['file'], 1, key_dtype=tf.string)",
+            f"tf.lookup.StaticVocabularyTable({LINES}), 1)",
+        ),
+        (
             f"{LOOKUP}index_table_from_tensor(mapping={WORDS}, num_oov_buckets=2, name='words')",
             f"index_table_from_tensor({WORDS}, num_oov_buckets=2)",
         ),
         (
             f"{LOOKUP}index_table_from_file(params['file'], 1, default_value=0, key_dtype=tf.string)",
-            "index_table_from_file(params['file'], num_oov_buckets=1, default_value=0)",
+            f"tf.lookup.StaticVocabularyTable({LINES}), 1)",
         ),
         (
             f"tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer({WORDS}, tf.constant([0, 1])), 0)",
@@ -48,7 +57,7 @@ def test_a_constant_that_a_table_is_made_of() -> None:
     source = program(f"{LOOKUP}index_table_from_tensor(words)", f"words = {WORDS}\n    other = tf.constant([1.0])")
     text = migrate(source.replace("3), 1)", "3), 1) * other"))
     init = method(text, "__init__")
-    assert init.index(f"words = {WORDS}") < init.index("self.table = index_table_from_tensor(words)")
+    assert init.index(f"words = {WORDS}") < init.index("self.table = tf.lookup.StaticHashTable(")
     assert "other = tf.constant([1.0])" in method(text, "call") and "words" not in method(text, "call")
 
 

@@ -62,32 +62,10 @@ def mean_by_total_weight(losses: tf.Tensor, weights: Any) -> tf.Tensor:
     return tf.math.divide_no_nan(tf.reduce_sum(losses * weights), tf.reduce_sum(weights))
 
 
-def elementwise_huber_loss(labels: Any, predictions: tf.Tensor, delta: float = 1.0) -> tf.Tensor:
-    """``tf.compat.v1.losses.huber_loss`` before its reduction: quadratic up to an error of ``delta``, then linear.
-
-    ``tf.keras.losses.huber`` is the mean of this over the last axis, too late to give each element its weight.
-
-    Returns:
-        Tensor of the shape of ``predictions``.
-    """
-    error = tf.abs(predictions - tf.cast(labels, predictions.dtype))
-    quadratic = tf.minimum(error, delta)
-    return 0.5 * tf.square(quadratic) + delta * (error - quadratic)
-
-
 def elementwise_log_loss(labels: Any, predictions: tf.Tensor, epsilon: float = 1e-7) -> tf.Tensor:
-    """``tf.compat.v1.losses.log_loss`` before its reduction: the cross entropy of probabilities.
-
-    ``tf.keras.losses.binary_crossentropy`` clips the probabilities, where this adds ``epsilon``, and averages over
-    the last axis.
-
-    Returns:
-        Tensor of the shape of ``predictions``.
-    """
+    """``tf.compat.v1.losses.log_loss`` before its reduction: adds ``epsilon`` where Keras clips the probabilities."""
     labels = tf.cast(labels, predictions.dtype)
-    positive = labels * tf.math.log(predictions + epsilon)
-    negative = (1.0 - labels) * tf.math.log(1.0 - predictions + epsilon)
-    return -positive - negative
+    return -labels * tf.math.log(predictions + epsilon) - (1.0 - labels) * tf.math.log(1.0 - predictions + epsilon)
 
 
 def mean_pairwise_squared_error(labels: Any, predictions: tf.Tensor, weights: Any = 1.0) -> tf.Tensor:
