@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from migrator.analyse.function.body import Body
+from migrator.analyse.function.plan import Plan
 from migrator.analyse.function.translate import Translations, Value
 from migrator.analyse.layers.site import Site
 from migrator.analyse.layers.sublayers import HelperBody
@@ -13,14 +14,19 @@ from migrator.normalise.draft.roots import calls_below
 from migrator.resolve.project import Definition
 from migrator.vocabulary.settings import Settings
 
+from .dense_tables import dense_lookups
+
 
 def model_facts(bodies: Sequence[Body], translations: Translations) -> dict[str, bool]:
     """Answers over all `bodies`, those of one model: whether rows are looked up, perhaps several times, rates decay,
     layers of either kind are regularized, and at least one of them whatever the parameters are.
 
+    Lookups count whose gradients are sparse: those in tables of which the loss does not read all rows as well.
+
     A column asks for each row once; columns that share a table may ask for the same one.
     """
-    called = set(_called(bodies))
+    dense = set().union(*(dense_lookups(body) for body in bodies if isinstance(body, Plan)))
+    called = set(_called(bodies, dense))
     once = frozenset() if _shares_tables(bodies, translations) else translations.column_lookups
     sites = [(body, site) for body in bodies for site in body.sites]
     regularizers = [
@@ -56,8 +62,8 @@ def _shares_tables(bodies: Sequence[Body], translations: Translations) -> bool:
     )
 
 
-def _called(bodies: Sequence[Body]) -> Iterator[str | None]:
-    """Names of all that is called, also by functions and classes of the program that stay as they are."""
+def _called(bodies: Sequence[Body], without: Collection[ast.Call]) -> Iterator[str | None]:
+    """Names of all that is called, also by functions and classes of the program that stay as they are, but for some calls."""
     waiting = [(body, Definition(body.module, body.function)) for body in bodies]
     seen: set[Definition] = set()
     while waiting:
@@ -66,7 +72,8 @@ def _called(bodies: Sequence[Body]) -> Iterator[str | None]:
             continue
         seen.add(found)
         for call in calls_below(found.module, found.node):
-            yield found.module.resolve(call.func)
+            if call not in without:
+                yield found.module.resolve(call.func)
             for reference in (call.func, *call.args):  # `tf.map_fn(look_up, ids)`
                 inner = body.sublayers.project.definition(found.module, reference)
                 waiting += [(body, inner)] if inner is not None else []
