@@ -35,7 +35,7 @@ _LONG = 100
 
 
 class _FactoryWriter(Writer):
-    """Writes a learning rate that the program computes as a schedule, and its function before its first use."""
+    """Writes a learning rate that the program computes as a schedule, and its class before its first use."""
 
     def __init__(self, generator: ModelWriter, train_op: TrainOp | None, renamed: dict[str, str] | None = None) -> None:
         super().__init__(generator.shared, "factory", renamed or {})
@@ -59,29 +59,29 @@ class _FactoryWriter(Writer):
             inside = f"{made[:-1]}, " if not made.endswith("()") else made[:-1]
             return f"{inside}{clipping.argument}={self.text(clipping.limit)})"
         rate = self.rates.get(id(node))
-        return f"{self.need('FunctionSchedule')}({rate.function})" if rate is not None else super().transform(node)
+        return f"{rate.schedule}()" if rate is not None else super().transform(node)
 
-    def functions(self, leaves: list[Leaf], indent: str, depth: int) -> list[str]:
-        """The functions that the leaves of one statement at `depth` call."""
+    def schedules(self, leaves: list[Leaf], indent: str, depth: int) -> list[str]:
+        """The classes of schedules that the leaves of one statement at `depth` make."""
         lines: list[str] = []
         for rate in self.rates.values():
-            if rate.at in leaves and len(rate.frames) == depth and rate.function not in self.written:
-                self.written.add(rate.function)
+            if rate.at in leaves and len(rate.frames) == depth and rate.schedule not in self.written:
+                self.written.add(rate.schedule)
                 lines += rate_lines(self.shared, rate, indent, depth, self.names)
         return lines
 
     def leaf(self, leaf: Leaf, indent: str) -> list[str]:
         """One statement."""
-        return _below(self.functions([leaf], indent, len(leaf.frames)), super().leaf(leaf, indent))
+        return _below(self.schedules([leaf], indent, len(leaf.frames)), super().leaf(leaf, indent))
 
     def compound(self, node: ast.stmt, leaves: list[Leaf], indent: str, depth: int) -> list[str]:
         """A loop, condition or scope."""
-        return _below(self.functions(leaves, indent, depth), super().compound(node, leaves, indent, depth))
+        return _below(self.schedules(leaves, indent, depth), super().compound(node, leaves, indent, depth))
 
 
-def _below(functions: list[str], lines: list[str]) -> list[str]:
-    """Lines below functions, with one blank line between them."""
-    return [*functions, *(trimmed(lines) if functions else lines)]
+def _below(classes: list[str], lines: list[str]) -> list[str]:
+    """Lines below classes, with one blank line between them."""
+    return [*classes, *(trimmed(lines) if classes else lines)]
 
 
 class _Tracing(_FactoryWriter):
@@ -188,14 +188,14 @@ def factory_lines(generator: ModelWriter, train_op: TrainOp | None) -> list[str]
     inner = deeper if distributed else indent
     writer = _FactoryWriter(generator, train_op, renamed)
     updates = train_op.updates if train_op is not None else ()
-    functions = writer.functions([update.at for update in updates if update.at not in leaves], inner, 0)
-    body = [*writer.block(leaves, inner), *functions]
+    schedules = writer.schedules([update.at for update in updates if update.at not in leaves], inner, 0)
+    body = [*writer.block(leaves, inner), *schedules]
     early: list[str] = []
     if partitioner is not None:
         needed = _support_of(plan, partitioner, leaves)
         early = _FactoryWriter(generator, train_op, renamed).block(needed, indent)
         rest = [leaf for leaf in leaves if leaf not in needed]
-        body = [*_FactoryWriter(generator, train_op, renamed).block(rest, inner), *functions]
+        body = [*_FactoryWriter(generator, train_op, renamed).block(rest, inner), *schedules]
         early = [line for line in early if line.strip()]
         if not isinstance(partitioner, ast.Name):
             early.append(f"{indent}partitioner = {texts[-1]}")
@@ -216,7 +216,7 @@ def factory_lines(generator: ModelWriter, train_op: TrainOp | None) -> list[str]
         lines.append(f"{indent}with {strategy}.scope():")
     lines.append(f"{inner}model = {generator.class_name}({', '.join(generator.init_statics)})")
     body = trimmed(body)
-    if body and body[0].lstrip().startswith("def "):
+    if body and body[0].lstrip().startswith(("def ", "class ")):
         lines.append("")
     lines += body
     if train_op is not None and train_op.plain:

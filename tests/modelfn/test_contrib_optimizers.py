@@ -50,7 +50,7 @@ def test_a_rate_that_falls_behind_the_weight_decay(call: str) -> None:
             "", f"tf.contrib.opt.{call.replace('RATE', '0.1 * tf.minimum(1.0, tf.to_float(step) / 5.0)')}", MINIMIZE
         )
     )
-    assert "learning_rate=FunctionSchedule(" in text
+    assert "learning_rate=LearningRate(" in text
 
 
 @pytest.mark.parametrize(

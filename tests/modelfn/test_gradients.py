@@ -185,7 +185,7 @@ def get_train_op(loss, rate, warmup, clip_norm=1.0):
     assert "    self.optimizer.apply_gradients(zip(grads, tvars))\n" in step
     made = method(text, "create_model")
     assert "tf.minimum(1.0, tf.cast(global_step, tf.float32) / " in made
-    assert "tf.keras.optimizers.Adam(FunctionSchedule(rate_at" in made
+    assert "tf.keras.optimizers.Adam(Rate(" in made
 
 
 @pytest.mark.parametrize(

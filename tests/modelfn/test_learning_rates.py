@@ -1,4 +1,4 @@
-"""Learning rates that a program computes from the global step become functions of the step."""
+"""Learning rates that a program computes from the global step become schedules of its own."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ STEP = "tf.train.get_global_step()"
 DENSE = 'predictions = tf.layers.dense(features["x"], 1)'
 TRAIN = f"train_op = tf.train.GradientDescentOptimizer(rate).minimize(loss, {STEP})"
 OLD_DECAY = "tf.train.exponential_decay(0.1, {}, 100, 0.9)"
+SCHEDULE = "tf.keras.optimizers.schedules.LearningRateSchedule"
+CONFIG = ["", "    def get_config(self):", "        return {}"]
 DECAY = "tf.keras.optimizers.schedules.ExponentialDecay(0.1, 100, 0.9)"
 
 
@@ -40,44 +42,46 @@ if warmup:
     ) == [
         'warmup = params["warmup"]',
         "",
-        "def rate_at(global_step):",
-        f"    rate = {DECAY}(global_step)",
-        "    if warmup:",
-        "        # linear",
-        "        done = tf.cast(global_step, tf.float32) / warmup",
-        '        rate = tf.where(global_step < warmup, params["rate"] * done, rate)',
-        "    return rate",
+        f"class Rate({SCHEDULE}):",
+        "    def __call__(self, global_step):",
+        f"        rate = {DECAY}(global_step)",
+        "        if warmup:",
+        "            # linear",
+        "            done = tf.cast(global_step, tf.float32) / warmup",
+        '            rate = tf.where(global_step < warmup, params["rate"] * done, rate)',
+        "        return rate",
+        *CONFIG,
         "",
-        "model.compile(optimizer=tf.keras.optimizers.SGD(FunctionSchedule(rate_at)), steps_per_execution=100)",
+        "model.compile(optimizer=tf.keras.optimizers.SGD(Rate()), steps_per_execution=100)",
     ]
 
 
 @pytest.mark.parametrize(
     ("rate", "body"),
     [
-        (f"tf.maximum({OLD_DECAY.format(STEP)}, 0.001)", [f"    return tf.maximum({DECAY}(step), 0.001)"]),
-        (OLD_DECAY.format(f"{STEP} - 10"), [f"    return {DECAY}(step - 10)"]),
+        (f"tf.maximum({OLD_DECAY.format(STEP)}, 0.001)", [f"        return tf.maximum({DECAY}(step), 0.001)"]),
+        (OLD_DECAY.format(f"{STEP} - 10"), [f"        return {DECAY}(step - 10)"]),
         (
             f"tf.cond({STEP} < 10, lambda: params['rate'], lambda: {OLD_DECAY.format(STEP)})",
-            [f"    return tf.cond(step < 10, lambda: params['rate'], lambda: {DECAY}(step))"],
+            [f"        return tf.cond(step < 10, lambda: params['rate'], lambda: {DECAY}(step))"],
         ),
         (
             f"tf.train.natural_exp_decay(0.1, {STEP}, 10, 0.5) + 0.01",
-            ["    return tf.keras.optimizers.schedules.ExponentialDecay(0.1, 10, tf.exp(-0.5))(step) + 0.01"],
+            ["        return tf.keras.optimizers.schedules.ExponentialDecay(0.1, 10, tf.exp(-0.5))(step) + 0.01"],
         ),
     ],
 )
 def test_expressions_of_the_step(rate: str, body: list[str]) -> None:
     found = factory(TRAIN.replace("rate", rate, 1))
-    assert found[1:-2] == ["def learning_rate_at(step):", *body]
-    assert "tf.keras.optimizers.SGD(FunctionSchedule(learning_rate_at))" in found[-1]
+    assert found[1:-2] == [f"class LearningRate({SCHEDULE}):", "    def __call__(self, step):", *body, *CONFIG]
+    assert "tf.keras.optimizers.SGD(LearningRate())" in found[-1]
 
 
 def test_momentum_multiplies_by_the_rate_of_the_step() -> None:
     found = factory(
         f"train_op = tf.train.MomentumOptimizer(0.1 * tf.exp(-tf.to_float({STEP})), 0.9).minimize(loss, {STEP})"
     )
-    assert "Momentum(FunctionSchedule(learning_rate_at), momentum=0.9)" in found[-1]
+    assert "Momentum(LearningRate(), momentum=0.9)" in found[-1]
 
 
 def test_one_rate_for_the_optimizer_of_either_arm() -> None:
@@ -91,8 +95,8 @@ else:
 train_op = optimizer.minimize(loss, {STEP})
 """
     )
-    assert sum("def rate_at" in line for line in found) == 1
-    assert found.index("def rate_at(step):") < found.index('if params["adam"]:')
+    assert sum("class Rate(" in line for line in found) == 1
+    assert found.index(f"class Rate({SCHEDULE}):") < found.index('if params["adam"]:')
 
 
 def test_a_rate_of_its_own_in_each_arm() -> None:
@@ -107,8 +111,8 @@ else:
 train_op = optimizer.minimize(loss, {STEP})
 """
     )
-    assert "    def rate_at(step):" in found and "    def rate_at_2(step):" in found
-    assert "    optimizer = tf.keras.optimizers.SGD(FunctionSchedule(rate_at_2))" in found
+    assert f"    class Rate({SCHEDULE}):" in found and f"    class Rate2({SCHEDULE}):" in found
+    assert "    optimizer = tf.keras.optimizers.SGD(Rate2())" in found
 
 
 def test_summaries_read_the_rate_of_the_optimizer() -> None:
@@ -133,3 +137,11 @@ def test_one_schedule_needs_no_function() -> None:
 )
 def test_left_alone(rate: str, reason: str) -> None:
     assert reason in manual_reason(program(f"{rate}\n{TRAIN}"))
+
+
+def test_names_of_schedules() -> None:
+    """Short ones say nothing, and those of the file stand for something else."""
+    rate = f"lr = 0.1 / tf.to_float({STEP} + 1)\n{TRAIN.replace('rate', 'lr', 1)}"
+    assert f"class LearningRate({SCHEDULE}):" in factory(rate)
+    taken = migrate("import tensorflow as tf\n\n\nclass LearningRate: pass\n" + program(rate).partition("\n")[2])
+    assert f"class LearningRate2({SCHEDULE}):" in taken and "LearningRate2()" in taken

@@ -34,12 +34,12 @@ class Rate:
     value: ast.expr
     at: Leaf
     leaves: tuple[Leaf, ...]
-    function: str
-    """Name of the function."""
+    schedule: str
+    """Name of the class that computes it."""
 
     @property
     def frames(self) -> tuple[Frame, ...]:
-        """The control around the function: what is around the optimizer and around all leaves."""
+        """The control around the class: what is around the optimizer and around all leaves."""
         frames = self.at.frames
         for leaf in self.leaves:
             frames = tuple(frame for frame, other in zip(frames, leaf.frames) if frame == other)

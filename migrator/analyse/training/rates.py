@@ -1,4 +1,4 @@
-"""Learning rates that a program computes from the global step by its own means: functions of the step."""
+"""Learning rates that a program computes from the global step by its own means: schedules of its own."""
 
 from __future__ import annotations
 
@@ -32,18 +32,19 @@ def find_rates(body: Body) -> list[Rate]:
             for other in reversed(leaves):
                 if body.time(other) is Time.DYNAMIC:
                     raise Unsupported("the learning rate depends on the data", other.node)
-            found.append(Rate(value, leaf, leaves, _name(value, leaves, found)))
+            found.append(Rate(value, leaf, leaves, _name(body, value, leaves, found)))
     return found
 
 
-def _name(value: ast.expr, leaves: tuple[Leaf, ...], others: list[Rate]) -> str:
-    """``learning_rate_at``; one name for one rate that several optimizers take."""
-    stem = f"{value.id}_at" if isinstance(value, ast.Name) else "learning_rate_at"
+def _name(body: Body, value: ast.expr, leaves: tuple[Leaf, ...], others: list[Rate]) -> str:
+    """``LearningRate``; one name for one rate that several optimizers take."""
+    words = value.id.split("_") if isinstance(value, ast.Name) and len(value.id) > 2 else ["learning", "rate"]
+    stem = "".join(word.capitalize() for word in words)
     for other in others:
         if other.leaves == leaves and ast.dump(other.value) == ast.dump(value):
-            return other.function
-    taken = {other.function for other in others}
-    return next(name for name in (stem, *(f"{stem}_{n}" for n in range(2, len(taken) + 3))) if name not in taken)
+            return other.schedule
+    taken = {*(other.schedule for other in others), *body.module.bound_names}
+    return next(name for name in (stem, *(f"{stem}{n}" for n in range(2, len(taken) + 3))) if name not in taken)
 
 
 def _is_schedule(body: Body, value: ast.expr, at: Leaf) -> bool:
@@ -59,7 +60,7 @@ def _is_schedule(body: Body, value: ast.expr, at: Leaf) -> bool:
 
 
 class RateWriter(Writer):
-    """Writes the body of the function; `step` is its parameter."""
+    """Writes the body of the method that is called; `step` is its parameter."""
 
     def __init__(self, shared: Shared, rate: Rate, names: dict[str, str]) -> None:
         super().__init__(shared, "rate", names)
@@ -82,9 +83,10 @@ class RateWriter(Writer):
 
 
 def rate_lines(shared: Shared, rate: Rate, indent: str, depth: int, names: dict[str, str]) -> list[str]:
-    """The function; `depth` is the number of frames around it, `names` has the text of names that change."""
+    """The class; `depth` is the number of frames around it, `names` has the text of names that change."""
     writer = RateWriter(shared, rate, names)
-    inner = indent + shared.unit
+    method = indent + shared.unit
+    inner = method + shared.unit
     body = trimmed(writer.block(list(rate.leaves), inner, depth))
     value = writer.text(rate.value)
     starts = [index for index, line in enumerate(body) if line.startswith(inner) and line[len(inner)] not in " \t)]}#"]
@@ -92,4 +94,13 @@ def rate_lines(shared: Shared, rate: Rate, indent: str, depth: int, names: dict[
         body[starts[-1]] = f"{inner}return {body[starts[-1]].partition(' = ')[2]}"
     else:
         body.append(f"{inner}return {value}")
-    return ["", f"{indent}def {rate.function}({writer.step}):", *body, ""]
+    config = ["", f"{method}def get_config(self):", f"{inner}return {{}}"]  # what `__init__` takes
+    base = f"{writer.tf}.keras.optimizers.schedules.LearningRateSchedule"
+    return [
+        "",
+        f"{indent}class {rate.schedule}({base}):",
+        f"{method}def __call__(self, {writer.step}):",
+        *body,
+        *config,
+        "",
+    ]

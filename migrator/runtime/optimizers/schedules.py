@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Callable
+from typing import Any
 
 import tensorflow as tf
 
@@ -63,25 +63,3 @@ class LinearCosineDecay(tf.keras.optimizers.schedules.LearningRateSchedule):
             "initial_variance": self.initial_variance,
             "variance_decay": self.variance_decay,
         }
-
-
-class FunctionSchedule(tf.keras.optimizers.schedules.LearningRateSchedule):
-    """A learning rate that a program computes from the global step in its own way, such as a warm-up.
-
-    Keras optimizers take a schedule where TF1 took any tensor.
-
-    Args:
-        function: takes the step, an int64 scalar, and returns the rate, a float scalar. To save the whole model it
-            must be a module's function, not a lambda.
-    """
-
-    def __init__(self, function: Callable[[tf.Tensor], Any]) -> None:
-        super().__init__()
-        self.function = function
-
-    def __call__(self, step: Any) -> tf.Tensor:
-        """The rate at a step, a float scalar."""
-        return tf.cast(self.function(tf.cast(step, tf.int64)), tf.float32)
-
-    def get_config(self) -> dict[str, Any]:
-        return {"function": self.function}
