@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrator.analyse.function.translate import Value
-from migrator.analyse.layers.built import count_of, rank_of, shape_of
+from migrator.analyse.layers.built import count_of, is_one_size, rank_of, shape_of
 from migrator.analyse.layers.site import Site
 from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.flow import Leaf
@@ -39,6 +39,12 @@ class BuildWriter(InitWriter):
         if static_parts(node, self.plan.times.of):
             return super().loop(node, used)
         return f"{self.text(node.target)} in {self.text(node.iter)}"
+
+    def made_arguments(self, site: Site) -> list[tuple[str | None, str]]:
+        """The arguments of a layer or a weight, whose shape is a list."""
+        sizes = {name for name, value in site.layer.arguments if name == "shape" and is_one_size(self.plan, value)}
+        made = super().made_arguments(site)
+        return [(name, f"[{text}]" if site.layer.weight and name in sizes else text) for name, text in made]
 
     def _argument(self, value: Value) -> str:
         if not isinstance(value, str) and self.plan.times.of(value) > Time.MODE:

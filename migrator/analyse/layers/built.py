@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from migrator.analyse.function.translate import Layer
+from migrator.analyse.function.translate import Layer, Value
 from migrator.analyse.layers.objects import holder
 from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.names import targets
@@ -29,14 +29,42 @@ _LIBRARIES = ("numpy.", "math.")
 
 def built(plan: Body, leaf: Leaf, layer: Layer, turns: Iterable[Loop] = ()) -> Layer:
     """A layer, made by `build` if the shape of the first input is all that it needs to be known."""
+    given, layer = layer, _of_own_type(plan, layer)
     values = [value for _, value in layer.arguments if not isinstance(value, str)]
     loops: list[Loop] = [*leaf.loops, *turns]
     counters = tuple(name for loop in loops for name in targets(loop.target) if is_known(plan, loop.iter, leaf))
     values += [loop.iter for loop in loops]
     late = [value for value in values if plan.times.of(value) > Time.MODE]
     if not late or layer.maker is not None or not all(is_known(plan, value, leaf, counters) for value in late):
-        return layer
+        return given
     return replace(layer, built=True)
+
+
+def _of_own_type(plan: Body, layer: Layer) -> Layer:
+    """A weight without ``dtype=x.dtype``, where `x` is the input of a layer: Keras casts that to the type of its weights."""
+    first = plan.dynamic[0] if plan.is_helper and plan.dynamic else None
+    if not layer.weight or first is None:
+        return layer
+    kept = [(name, value) for name, value in layer.arguments if not (name == "dtype" and _is_type_of(value, first))]
+    return replace(layer, arguments=tuple(kept))
+
+
+def _is_type_of(value: Value, name: str) -> bool:
+    return (
+        isinstance(value, ast.Attribute)
+        and value.attr == "dtype"
+        and isinstance(value.value, ast.Name)
+        and value.value.id == name
+    )
+
+
+def is_one_size(plan: Body, value: Value | None) -> bool:
+    """Whether the shape of a weight is a number, as in ``tf.get_variable("b", x.shape[-1])``, that of a vector."""
+    if isinstance(value, ast.Attribute) and value.attr == "value":
+        value = value.value
+    if not isinstance(value, ast.Subscript) or isinstance(value.slice, ast.Slice):
+        return False
+    return shape_of(plan, value.value, None) is not None
 
 
 def is_size(plan: Body, node: ast.expr) -> bool:
