@@ -29,6 +29,7 @@ FILE_NAME = f"{TRAINING_MODULE}.py"
 CLUSTER_FILE_NAME = f"{CLUSTER_MODULE}.py"
 FILE_NAMES = (FILE_NAME, CLUSTER_FILE_NAME)
 MARKER = "# Made by migrate. Edit freely: while this line stays, later runs add what is missing and change nothing else"
+_LICENCE = "# SPDX-License-Identifier: Apache-2.0"
 _HEAD = 4096
 """How far down that line may be: below a licence."""
 _DOCSTRING = '''"""Helpers of the migrated program: what Keras has no match for, with the numerics of TensorFlow 1.
@@ -146,7 +147,7 @@ class _File:
         """The text of a file that nobody has edited."""
         definitions = self.library.closure(names)
         imports = [*render_imports(self.imports(definitions)), *self.neighbours(self.library.borrowed(definitions), "")]
-        parts = [MARKER, self.docstring, "", *imports]
+        parts = [MARKER, _LICENCE, self.docstring, "", *imports]
         return "\n".join(parts) + "\n" + _join(definitions, after_code=False) + "\n"
 
     def generations(self, names: list[str], existing: str) -> Iterator[str]:

@@ -51,7 +51,7 @@ def file_fixes(module: Module, driver: Driver, helpers: Helpers, spans: Spans) -
 
 
 def finished(module: Module, driver: Driver, helpers: Helpers, spans: Spans) -> list[Edit]:
-    """The driver's edits with those file fixes that the rewrite swallows. Raises Unsupported."""
+    """The driver's edits with those file fixes that the rewrite swallows, but for imports of helpers. Raises Unsupported."""
     own = list(dict.fromkeys(driver.edits))
     own += _dead_imports(module, own)
     replaced = spans_of(e for e in own if e.start < e.end)
@@ -65,8 +65,7 @@ def finished(module: Module, driver: Driver, helpers: Helpers, spans: Spans) -> 
             continue  # its turn comes in the next round
         own += [e for e in outside if e not in known]
         known.update(outside)
-    own += _leftovers(driver, own, spans, helpers)
-    return own + helpers.import_edits()
+    return own + _leftovers(driver, own, spans, helpers)
 
 
 def _swallowed(edit: Edit, spans: Spans, replaced: Spans) -> bool:

@@ -39,6 +39,8 @@ class Helpers:
         self.stays = stays
         self.project = project
         self.names: set[str] = set()
+        self.held: dict[str, str] = {}
+        """The texts of those that the file holds itself: all that it needs, or none."""
         self.folder, self.prefix = self._place(home)
         self._module_of = module_of
         targets = [entry.target.split(".") for entry in module.imports]
@@ -49,7 +51,17 @@ class Helpers:
     @property
     def modules(self) -> set[str]:
         """The modules beside the program that the file imports."""
-        return {*self._plain, *self._qualified}
+        return set() if self.held else {*self._plain, *self._qualified}
+
+    @property
+    def vendored(self) -> set[str]:
+        """The helpers that stand in a module beside the program."""
+        return set() if self.held else self.names
+
+    @property
+    def may_hold(self) -> bool:
+        """Whether all that it needs may as well stand in the file, which imports nothing of the kind yet."""
+        return set(self._plain) <= {TRAINING_MODULE} and not self._qualified and not self._imported
 
     @cached_property
     def unused(self) -> Spans:
@@ -102,6 +114,8 @@ class Helpers:
         if not any(e.target in PLAIN | {VERSION_1} and e.name != "*" and e.top_level for e in module.imports):
             if self.names and "tf" not in module.bound_names:
                 edits.append(module.add_import("import tensorflow as tf"))
+        if self.held:
+            return edits
         statements = [self._plain_import(name, names) for name, names in sorted(self._plain.items())]
         statements = [statement for statement in statements if statement]
         if self._qualified:

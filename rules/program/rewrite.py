@@ -89,6 +89,7 @@ from .groups import is_part
 from .helpers import Helpers
 from .import_roots import relative_prefix
 from .outside_parts import rewrite_part
+from .own_helpers import held_edits, settle_helpers
 from .renaming import idle_imports, layer_changes, model_fn_changes, passes_on, value_changes
 from .rewritten import Rewritten
 
@@ -246,6 +247,10 @@ class ProgramRewrite(Rewritten):
             with obstacles:
                 driver, helpers = self._drivers[module.path], self._helpers[module.path]
                 self._edits[module.path] = finished(module, driver, helpers, self._spans(module))
+        settle_helpers(self._helpers.values())
+        for module in modules:
+            helpers, own = self._helpers[module.path], self._edits.get(module.path, [])
+            self._edits[module.path] = [*own, *helpers.import_edits(), *held_edits(helpers, own)]
         with obstacles:
             self._edits.update(check_called(self.project, bodies, self.constructions, modules))
 

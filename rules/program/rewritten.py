@@ -130,7 +130,7 @@ class Rewritten:
             paths = {name: os.path.join(folder, name) for name in vendoring.FILE_NAMES}
             alone = self._alone.get(folder)  # others are merged where they are written
             existing = {vendoring.FILE_NAME: alone} if alone else {}
-            names = sorted({name for helpers in users for name in helpers.names})
+            names = sorted({name for helpers in users for name in helpers.vendored})
             prefixes = {"." if helpers.prefix else "" for helpers in users if CLUSTER_MODULE in helpers.modules}
             files = vendoring.vendor(names, existing, self.features, self.distributed, prefixes)
             if names and self._has_columns(files.values()):  # else nothing would import it
@@ -161,7 +161,7 @@ class Rewritten:
         if not trains and not called & {*TRAINING, "train_and_evaluate", "export_saved_model", "export_savedmodel"}:
             text = "no given file trains this Estimator: what does gets a Keras model now, so migrate it together with this"
             yield self.first.module, self.first.call, text
-        if not any(helpers.names for helpers in self._helpers.values()) and self._has_columns(()):
+        if not any(helpers.vendored for helpers in self._helpers.values()) and self._has_columns(()):
             text = (
                 "feature columns need Keras 2: with Keras 3 install tf_keras, and set TF_USE_LEGACY_KERAS=1, "
                 "or migrate with --features preprocessing"
@@ -261,4 +261,6 @@ class Rewritten:
         facts["recorded"] = isinstance(self.loop, Loop) and model is not None and self.loop.records(model)
         facts["validated"] = isinstance(self.loop, Loop) and any(use.validation for use in self.loop.uses)
         facts["horovod"] = trains_with_horovod(self.project.modules.values())
-        return {**facts, **self.chosen}
+        facts.update(self.chosen)
+        facts["keras 3"] = facts.get("keras 3", False) and not self._has_columns(())
+        return facts

@@ -8,15 +8,8 @@ import tensorflow as tf
 
 
 class ContribBatchNorm(tf.keras.layers.BatchNormalization):
-    """``tf.contrib.layers.batch_norm``: Keras's, with the fused kernel for matrices as well, which corrects the variance that
-    it stores by ``n / (n - 1)``.
-
-    Args:
-        momentum: of the moving mean and variance, 0.999 in contrib.
-        scale: whether there is a factor ``gamma``; not by default.
-        activation: applied to the result.
-        others: of ``tf.keras.layers.BatchNormalization``.
-    """
+    """``tf.contrib.layers.batch_norm``: Keras's, with the fused kernel for matrices as well, which stores ``n / (n - 1)`` times
+    the variance of a batch."""
 
     def __init__(self, momentum: float = 0.999, scale: bool = False, activation: Any = None, **others: Any) -> None:
         super().__init__(momentum=momentum, scale=scale, **others)

@@ -10,10 +10,7 @@ import tensorflow as tf
 
 
 def weight_from_value(layer: Any, value: Any, dtype: Any = None, **settings: Any) -> Any:
-    """A weight of `layer` that begins with `value` and has its shape, and its type if no `dtype` is given.
-
-    This is what ``tf.get_variable(name, initializer=value)`` makes. `settings` go to `add_weight`.
-    """
+    """A weight of `layer` that begins with `value` and has its shape, and its type if no `dtype` is given."""
     value = tf.convert_to_tensor(value, dtype)
     settings.update(shape=tuple(value.shape), dtype=value.dtype.name, initializer=lambda *args, **kwargs: value)
     return layer.add_weight(**settings)

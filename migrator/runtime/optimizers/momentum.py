@@ -8,36 +8,28 @@ import tensorflow as tf
 
 
 class Momentum(tf.keras.optimizers.SGD):
-    """SGD with the momentum of TensorFlow 1: gradients are added up, and their sum is multiplied by the rate of the step.
+    """SGD with the momentum of TensorFlow 1: the rate of a step multiplies the sum of the gradients, not each of them."""
 
-    ``tf.keras.optimizers.SGD`` adds up gradients times the rates of their steps, which is the same only while the rate
-    stays the same. Arguments as there.
-    """
-
-    def update_step(self, gradient: Any, variable: tf.Variable, *learning_rate: Any) -> None:
+    def update_step(self, gradient: Any, variable: tf.Variable, *rate: Any) -> None:
         if not self.momentum:
-            super().update_step(gradient, variable, *learning_rate)
+            super().update_step(gradient, variable, *rate)
             return
-        if learning_rate:  # Keras 3
-            total, rate = self.momentums[self._get_variable_index(variable)], learning_rate[0]
+        if rate:  # Keras 3
+            index = self._get_variable_index(variable)
         else:
-            total, rate = self.momentums[self._index_dict[self._var_key(variable)]], self.learning_rate
-        gradient = tf.convert_to_tensor(gradient)
-        summed = self.momentum * tf.convert_to_tensor(total) + gradient
-        total.assign(summed)
-        ahead = gradient + self.momentum * summed if self.nesterov else summed
-        variable.assign_sub(tf.cast(rate, variable.dtype) * ahead)
+            rate, index = (self.learning_rate,), self._index_dict[self._var_key(variable)]
+        total = self.momentums[index]
+        total.assign(self.momentum * total + gradient)
+        moved = gradient + self.momentum * total if self.nesterov else total
+        variable.assign_sub(tf.cast(rate[0], variable.dtype) * moved)
 
 
 class RMSprop(tf.keras.optimizers.RMSprop):
-    """RMSProp whose mean of squares starts at one, as in TensorFlow 1.
-
-    In ``tf.keras.optimizers.RMSprop`` it starts at zero, which makes the first steps about three times as long.
-    Arguments as there; TensorFlow 1's defaults were ``rho=0.9`` and ``epsilon=1e-10``.
-    """
+    """RMSProp whose mean of squares starts at one, as in TensorFlow 1, and not at zero, with steps three times as long."""
 
     def add_variable_from_reference(self, variable: Any, name: Any = None, **kwargs: Any) -> Any:
-        if name == "velocity":
-            keras_3 = "initializer" in kwargs
-            kwargs = {"initializer": "ones"} if keras_3 else {"initial_value": tf.ones(variable.shape, variable.dtype)}
+        if name == "velocity" and "initializer" in kwargs:  # Keras 3
+            kwargs["initializer"] = "ones"
+        elif name == "velocity":
+            kwargs["initial_value"] = tf.ones(variable.shape, variable.dtype)
         return super().add_variable_from_reference(variable, name, **kwargs)

@@ -1,6 +1,7 @@
 """Optimizers for tables that are looked up: as in TensorFlow 1 a step moves only those rows that its batch has.
 
-Those of Keras update the other rows as well, as if their gradients were zeros.
+Those of Keras update the other rows as well, as if their gradients were zeros. Each lists in ``slots`` what it keeps of all
+variables, and ``step`` computes the new weights and slots from those of some rows.
 """
 
 from __future__ import annotations
@@ -10,46 +11,31 @@ from typing import Any
 import tensorflow as tf
 
 from migrator.runtime.optimizers.momentum import RMSprop
-from migrator.runtime.optimizers.summed_rows import summed_rows
 
 
 class RowUpdates(tf.keras.optimizers.Optimizer):
-    """Updates only the rows of a table that a batch has, and variables with dense gradients as a whole.
-
-    A subclass lists in ``slots`` what it keeps, and computes new values in ``step``.
-    """
-
-    def slots(self) -> list[list[Any]]:
-        """Lists with one variable for each variable that is trained."""
-        return []
-
-    def step(self, gradient: tf.Tensor, rate: tf.Tensor, weights: tf.Tensor, *slots: tf.Tensor) -> tuple[Any, ...]:
-        """The next weights and slots, all of the shape of the gradient."""
-        raise NotImplementedError
+    """Updates those rows of a table that a batch has: the others, and what is kept of them, stay as they are."""
 
     def update_step(self, gradient: Any, variable: tf.Variable, learning_rate: Any = None) -> None:
-        if learning_rate is None:  # Keras 2, which has summed up the rows of each id
+        if learning_rate is None:  # Keras 2
             learning_rate, index = self.learning_rate, self._index_dict[self._var_key(variable)]
         else:
-            gradient, index = summed_rows(gradient), self._get_variable_index(variable)
+            index = self._get_variable_index(variable)
         rate = tf.cast(tf.convert_to_tensor(learning_rate), variable.dtype)
-        slots = [slot[index] for slot in self.slots()]
-        variables = [v if isinstance(v, tf.Variable) else v.value for v in (variable, *slots)]
+        kept = [slot[index] for slot in self.slots()]
+        variables = [v if isinstance(v, tf.Variable) else v.value for v in (variable, *kept)]
         if isinstance(gradient, tf.IndexedSlices):
-            ids = gradient.indices
-            values = self.step(gradient.values, rate, *(tf.gather(v, ids) for v in variables))
-            for v, value in zip(variables, values):
-                v.scatter_update(tf.IndexedSlices(value, ids))
+            ids, positions = tf.unique(gradient.indices)
+            rows = tf.math.unsorted_segment_sum(gradient.values, positions, tf.size(ids))
+            for v, new in zip(variables, self.step(rows, rate, *(tf.gather(v, ids) for v in variables))):
+                v.scatter_update(tf.IndexedSlices(new, ids))
         else:
-            for v, value in zip(variables, self.step(gradient, rate, *map(tf.convert_to_tensor, variables))):
-                v.assign(value)
+            for v, new in zip(variables, self.step(gradient, rate, *map(tf.convert_to_tensor, variables))):
+                v.assign(new)
 
 
 class LazyMomentum(RowUpdates, tf.keras.optimizers.SGD):
-    """SGD with the momentum of TensorFlow 1: gradients are added up, and their sum is multiplied by the rate of the step.
-
-    Arguments as for ``tf.keras.optimizers.SGD``.
-    """
+    """SGD with the momentum of TensorFlow 1: the rate of a step multiplies the sum of the gradients, not each of them."""
 
     def slots(self) -> list[list[Any]]:
         return [self.momentums] if self.momentum else []
@@ -79,11 +65,7 @@ class LazyRMSprop(RowUpdates, RMSprop):
 
 
 class LazyFtrl(RowUpdates, tf.keras.optimizers.Ftrl):
-    """Ftrl (McMahan et al., 2013), where rows outside the batch stay as they are.
-
-    ``tf.keras.optimizers.Ftrl`` computes all rows anew, so those that start at other values than zero become zero, and
-    all change with the learning rate. Arguments as there, without ``beta``.
-    """
+    """Ftrl (McMahan et al., 2013) without ``beta``. That of Keras computes all rows anew, also of ids outside the batch."""
 
     def slots(self) -> list[list[Any]]:
         return [self._accumulators, self._linears]

@@ -7,24 +7,15 @@ from typing import Any
 import tensorflow as tf
 
 
-def summed_rows(gradient: Any) -> Any:
-    """A gradient; where it is sparse, the rows of an id that the batch has several times are added up."""
-    if not isinstance(gradient, tf.IndexedSlices):
-        return gradient
-    ids, positions = tf.unique(gradient.indices)
-    rows = tf.math.unsorted_segment_sum(gradient.values, positions, tf.size(ids))
-    return tf.IndexedSlices(rows, ids, gradient.dense_shape)
-
-
 class Adam(tf.keras.optimizers.Adam):
-    """Adds up the gradients of an id that a batch has several times: Keras 3 would square each, Keras 2 has added them up."""
+    """Adds up the gradients of an id that a batch has several times, as Keras 2 does. Keras 3 would square each of them."""
 
-    def update_step(self, gradient: Any, variable: tf.Variable, *rate: Any) -> None:
-        super().update_step(summed_rows(gradient) if rate else gradient, variable, *rate)  # Keras 3 gives the rate
+    def update_step(self, gradient: Any, variable: tf.Variable, *rate: Any) -> None:  # Keras 3 gives the rate
+        super().update_step(tf.convert_to_tensor(gradient) if rate else gradient, variable, *rate)
 
 
 class Adagrad(tf.keras.optimizers.Adagrad):
-    """Adds up the gradients of an id that a batch has several times: Keras 3 would square each, Keras 2 has added them up."""
+    """Adds up the gradients of an id that a batch has several times, as Keras 2 does. Keras 3 would square each of them."""
 
-    def update_step(self, gradient: Any, variable: tf.Variable, *rate: Any) -> None:
-        super().update_step(summed_rows(gradient) if rate else gradient, variable, *rate)  # Keras 3 gives the rate
+    def update_step(self, gradient: Any, variable: tf.Variable, *rate: Any) -> None:  # Keras 3 gives the rate
+        super().update_step(tf.convert_to_tensor(gradient) if rate else gradient, variable, *rate)

@@ -1,0 +1,70 @@
+"""Short helpers, which a program holds itself where no two of its files need the same: then nothing is written beside it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterable
+
+from migrator.resolve.module import Module
+from migrator.rewrite.heads import whole_span
+from migrator.vendor.short_helpers import short_helpers
+from migrator.vocabulary.diagnostics import Edit
+
+from .helpers import Helpers
+
+
+def settle_helpers(users: Collection[Helpers]) -> None:
+    """Says of each file of a program which helpers it holds itself: all that the program needs, or none."""
+    users = [helpers for helpers in users if helpers.names]
+    texts = {helpers.module.path: _texts(helpers) for helpers in users}
+    found = [name for each in texts.values() for name in each or ()]
+    if None not in texts.values() and len(found) == len(set(found)):
+        for helpers in users:
+            helpers.held = dict(texts[helpers.module.path] or {})
+
+
+def _texts(helpers: Helpers) -> dict[str, str] | None:
+    """The texts of the helpers of one file; None if they are long, or the file has others of these names."""
+    if helpers.tensorflow() != "tf" or not helpers.may_hold:
+        return None
+    texts = short_helpers(helpers.names)
+    if texts is None or helpers.module.bound_names & texts.keys():
+        return None
+    return dict(texts)
+
+
+def held_edits(helpers: Helpers, edits: Iterable[Edit]) -> list[Edit]:
+    """The definitions that a file holds itself, above the first statement which needs one of them."""
+    texts = helpers.held
+    if not texts:
+        return []
+    module, own = helpers.module, list(edits)
+    place = next((node for node in module.tree.body if _needs(module, node, texts, own)), None)
+    if place is None:
+        place = next(node for node in module.tree.body if not isinstance(node, (ast.Import, ast.ImportFrom)))
+    start = _above(module, place)
+    before = module.source[:start]
+    blank = len(before) - len(before.rstrip()) - 1 if before.strip() else 2
+    text = "\n\n\n".join(texts.values())
+    return [module.insert(start, "\n" * max(0, 2 - blank) + text + "\n\n\n")]
+
+
+def _needs(module: Module, node: ast.stmt, names: Iterable[str], edits: Iterable[Edit]) -> bool:
+    """Whether what is written into a statement names one of the helpers."""
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return False
+    start, end = whole_span(module, node)
+    inside = [edit.text for edit in edits if start <= edit.start <= end]
+    return any(name in text for text in inside for name in names)
+
+
+def _above(module: Module, node: ast.stmt) -> int:
+    """The start of the line where a statement begins, with the comments right above it."""
+    start = whole_span(module, node)[0]
+    start = module.source.rfind(b"\n", 0, start) + 1
+    while start:
+        line = module.source.rfind(b"\n", 0, start - 1) + 1
+        if not module.source[line:start].startswith(b"#"):
+            return start
+        start = line
+    return start
