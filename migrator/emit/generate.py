@@ -14,7 +14,7 @@ from migrator.analyse.results.compiledloss import compiled_loss
 from migrator.analyse.results.compiledmetrics import compile_metrics, left_leaves
 from migrator.analyse.results.derivedmetrics import DerivedMetric
 from migrator.analyse.results.dictentries import open_entries
-from migrator.analyse.results.exports import Exports, exports, serving_lines
+from migrator.analyse.results.exports import Exports, exports
 from migrator.analyse.results.fedlabels import only_predicting, reads_only
 from migrator.analyse.results.finalvalues import final_lines
 from migrator.analyse.results.metricreads import training_metrics
@@ -40,6 +40,7 @@ from migrator.emit.modelwriter import ModelWriter
 from migrator.emit.predictwriter import picked_lines, predict_lines
 from migrator.emit.recording import init_lines, logged_step, logs_lines, recorded_step, silent_step
 from migrator.emit.resultwriter import result_lines
+from migrator.emit.servingwriter import serving_lines, serving_methods
 from migrator.emit.trainstep import train_step_lines
 from migrator.emit.writer import Writer
 
@@ -130,7 +131,7 @@ class Generator(ModelWriter):
             step = recorded_step(self, step) if recorded else step
             if recorded and self.shared.facts["validated"]:
                 self.test_step = silent_step(self, self.test_step)
-        serving = serving_lines(self, served)
+        serving = serving_methods(self, served) if self.shared.facts["plain"] else serving_lines(self, served)
         start = start_lines(self)
         with obstacles:
             start = [*start, *([""] if start else []), *final] if (final := final_lines(self)) else start

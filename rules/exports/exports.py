@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
@@ -33,6 +33,10 @@ class Export(Place):
     receiver: ast.expr
     """What stands for the Estimator in it."""
     sources: tuple[Source, ...]
+    held: ast.Assign | ast.Return | None = None
+    """The statement that reads the path which it returns."""
+    decoded: tuple[ast.Call, ...] = ()
+    """The calls that make text of that path, if nothing else reads it."""
 
     @property
     def repeated(self) -> bool:
@@ -65,7 +69,8 @@ def export_of(project: Project, module: Module, node: ast.expr, sources: tuple[S
     told = {name for name, value in given.items() if not is_none(value)} - {"strip_default_attrs"}
     if told != {"export_dir_base", "serving_input_receiver_fn"}:
         return f"`{sorted(told - {'export_dir_base', 'serving_input_receiver_fn'})[0]}` of {attribute.attr}"
-    if not isinstance(module.parent(call), ast.Expr):
+    held = module.parent(call)
+    if not isinstance(held, (ast.Expr, ast.Return)) and not _is_named(held):
         return f"what `{attribute.attr}` returns is read"
     start, end = module.span(call)
     if not has_its_line(module, call) or b"#" in module.source[start:end]:
@@ -81,7 +86,30 @@ def export_of(project: Project, module: Module, node: ast.expr, sources: tuple[S
     if not is_simple(node):
         return "an Estimator in an expression that is not simple"
     reason = signatures.refusing(fed.text)
-    return reason or Export(module, call, given["export_dir_base"], fed, node, sources)
+    found = Export(module, call, given["export_dir_base"], fed, node, sources)
+    if isinstance(held, (ast.Assign, ast.Return)):
+        found = replace(found, held=held, decoded=_decoded(module, held))
+    return reason or found
+
+
+def _is_named(statement: ast.AST | None) -> bool:
+    """Whether a statement gives one name to a value."""
+    return (
+        isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name)
+    )
+
+
+def _decoded(module: Module, statement: ast.stmt) -> tuple[ast.Call, ...]:
+    """The calls that make text of a path, where all that reads it does so."""
+    name = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    if not isinstance(name, ast.Name) or len(module.bindings(name)) != 1:
+        return ()
+    methods = [module.parent(load) for load in module.loads_of(name.id, module.scope(name).lookup(name.id))]
+    calls = [
+        module.parent(method) for method in methods if isinstance(method, ast.Attribute) and method.attr == "decode"
+    ]
+    found = tuple(call for call in calls if isinstance(call, ast.Call) and call.func in methods)
+    return found if len(found) == len(methods) else ()
 
 
 def of_exports(found: Sequence[Export]) -> str:

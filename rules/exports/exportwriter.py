@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from migrator.analyse.results.exports import PREDICTIONS
 from migrator.resolve.module import Module
 from migrator.rewrite import Replace, code, with_parameters
 from migrator.vocabulary.diagnostics import Edit
@@ -19,7 +20,7 @@ from .exporters import Exporter
 from .exports import Export
 from .placeholders import Told, told_by
 from .receivers import Computed, Fed, FedTogether, Receiver
-from .signatures import Signatures
+from .signatures import Served, Signatures
 
 _SUFFIX = re.compile(r"_?(serving_)?(input_)?(receiver_)?(fn|func|function)$")
 """What the names of functions that say what is fed end with."""
@@ -58,10 +59,18 @@ class ExportWriter:
 
     def _export(self, export: Export) -> Edit:
         model = self.names.receiver(export.sources[0], export.receiver)
-        lines = self.lines(export.fed, export.signatures, model, self._parts(export.folder), export.call)
-        if export.repeated:
+        path, last = "", ""
+        if isinstance(export.held, ast.Assign) and export.decoded:
+            path = self.page.text(export.held.targets[0])
+        elif export.held is not None:
+            path = self.module.unused_name("path", export.call)
+            name = self.page.text(export.held.targets[0]) if isinstance(export.held, ast.Assign) else ""
+            last = f"{name} = {path}.encode()" if name else f"return {path}.encode()"
+        lines = self.lines(export.fed, export.signatures, model, self._parts(export.folder), export.call, path)
+        if export.repeated and not isinstance(export.held, ast.Return):
             lines.append(f"{self.page.library('time')}.sleep(1)  # the next one is named after another second")
-        return self.module.edit(export.call, f"\n{self.page.indent(export.call)}".join(lines))
+        lines += [last] if last else []
+        return self.module.edit(export.held or export.call, f"\n{self.page.indent(export.call)}".join(lines))
 
     def exported(self, use: Use, model: str, folder: str) -> list[str]:
         """The lines that export what the exporters of a training do, below a folder of checkpoints."""
@@ -132,36 +141,38 @@ class ExportWriter:
                 yield from self._gone(statement)
             yield from self._fed(exporter.fed)
 
-    def lines(self, fed: Receiver, signatures: Signatures, model: str, parts: str, at: ast.Call) -> list[str]:
-        """The statements of an export to a new folder below that of `parts`."""
+    def lines(
+        self, fed: Receiver, signatures: Signatures, model: str, parts: str, at: ast.Call, path: str = ""
+    ) -> list[str]:
+        """The statements of an export to a new folder below that of `parts`, which a variable may be called `path` for."""
         os, time = self.page.library("os"), self.page.library("time")
         folder = f"{os}.path.join({parts}, str(int({time}.time())))"
         made = self._named.get(fed.function, "") if fed.function is not None else ""
         made = self.page.text(fed.given) if fed.choices else made
-        if made:
-            return [f"{self.page.tf}.saved_model.save({model}, {folder}, signatures={made}({model}))"]
-        lines, outputs = self._served(fed, signatures, model, at)
-        return [*lines, f"{self.page.tf}.saved_model.save({model}, {folder}, signatures={{{outputs}}})"]
+        lines, outputs = ([], f"{made}({model})") if made else self._served(fed, signatures, model, at)
+        outputs = outputs if made else f"{{{outputs}}}"
+        verbs = [each for each in signatures.given(fed.text) if each.verb != "predict"]
+        if verbs and not path:
+            path = self.module.unused_name("path", at)
+        lines += [f"{path} = {folder}"] if path else []
+        lines.append(f"{self.page.tf}.saved_model.save({model}, {path or folder}, signatures={outputs})")
+        if verbs:
+            methods = self.module.unused_name("methods", at)
+            updater = f"{self.page.tf}.compat.v1.saved_model.signature_def_utils.MethodNameUpdater"
+            lines.append(f"{methods} = {updater}({path})")
+            for each in verbs:
+                lines.append(f'{methods}.replace_method_name({each.key}, "tensorflow/serving/{each.verb}")')
+            lines.append(f"{methods}.save()")
+        return lines
 
     def _served(self, fed: Receiver, signatures: Signatures, model: str, at: ast.AST) -> tuple[list[str], str]:
         """The statements that make the functions which are served, and the entries that name them."""
         module, tf = self.module, self.page.tf
-        serve = module.unused_name("serve", at)
-        if fed.computed is not None:
-            names = ", ".join(each.name for each in fed.computed.parameters)
-            specs = ", ".join(self._signature(each) for each in fed.computed.parameters)
-            call = f"{self.page.text(fed.given)}({names})"
-            made = f"lambda {names}: {model}.predict_step({call}), input_signature=[{specs}]"
-        elif fed.features is not None:
-            made = f"{model}.predict_step, input_signature=[{self.page.text(fed.features)}]"
-        elif fed.parsed is None:
-            made = f"{model}.predict_step, input_signature=[{self.page.text(fed.given)}()]"
-        else:
-            spec = f'{tf}.TensorSpec([None], {tf}.string, name="examples")'
-            parsed = f"{tf}.io.parse_example(examples, {self.page.text(fed.parsed)})"
-            made = f"lambda examples: {model}.predict_step({parsed}), input_signature=[{spec}]"
-        outputs = dict.fromkeys(signatures.keys, serve)
-        lines = [f"{serve} = {tf}.function({made})"]
+        served = signatures.given(fed.text)
+        functions, lines = self._functions(served, at), []
+        for method, verb in dict.fromkeys((each.method, each.verb) for each in served):
+            lines.append(f"{functions[method]} = {tf}.function({self._serving(fed, f'{model}.{method}', verb)})")
+        outputs = {each.key: functions[each.method] for each in served}
         for key, template in signatures.by_text if fed.text else ():
             name = module.unused_name("classify" if ".classify(" in template else "regress", at)
             outputs[f'"{key}"'] = name
@@ -170,6 +181,31 @@ class ExportWriter:
             line = f"{name} = {tf}.function(lambda inputs: {given}, input_signature=[{spec}])"
             lines += [line] if line not in lines else []
         return lines, ", ".join(f"{key}: {function}" for key, function in outputs.items())
+
+    def _functions(self, served: Sequence[Served], at: ast.AST) -> dict[str, str]:
+        """Variables for what computes signatures, by the methods of the model."""
+        names = {each.method: each.method for each in served}
+        if PREDICTIONS in names:
+            names[PREDICTIONS] = "serve" if "serve" not in names else "predictions"
+        return {method: self.module.unused_name(name, at) for method, name in names.items()}
+
+    def _serving(self, fed: Receiver, method: str, verb: str) -> str:
+        """The arguments of `tf.function` for a signature; what classifies calls its one input ``inputs``."""
+        tf = self.page.tf
+        if verb != "predict":
+            spec = f'{tf}.TensorSpec([None], {tf}.string, name="inputs")'
+            return f"lambda inputs: {method}({self._features(fed, 'inputs')}), input_signature=[{spec}]"
+        if fed.computed is not None:
+            names = ", ".join(each.name for each in fed.computed.parameters)
+            specs = ", ".join(self._signature(each) for each in fed.computed.parameters)
+            return f"lambda {names}: {method}({self.page.text(fed.given)}({names})), input_signature=[{specs}]"
+        if fed.features is not None:
+            return f"{method}, input_signature=[{self.page.text(fed.features)}]"
+        if fed.parsed is None:
+            return f"{method}, input_signature=[{self.page.text(fed.given)}()]"
+        spec = f'{tf}.TensorSpec([None], {tf}.string, name="examples")'
+        parsed = f"{tf}.io.parse_example(examples, {self.page.text(fed.parsed)})"
+        return f"lambda examples: {method}({parsed}), input_signature=[{spec}]"
 
     def _features(self, fed: Receiver, text: str) -> str:
         """The features of strings."""

@@ -3,35 +3,53 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+import functools
+from dataclasses import dataclass, replace
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.plan import Plan
-from migrator.analyse.results.exports import Signature, exports
+from migrator.analyse.results.exports import PREDICTIONS, Signature, exports, is_default, served_by
 
 _DEFAULT = '"serving_default"'
 _HEADS = frozenset({"multi_class_head", "binary_classification_head", "regression_head"})
+_VERBS = {"PredictOutput": "predict", "ClassificationOutput": "classify", "RegressionOutput": "regress"}
 _HEADS |= {"MultiClassHead", "BinaryClassHead", "RegressionHead"}
 
 
 @dataclass(frozen=True)
-class Signatures:
-    """Those of one model, which all give its predictions."""
+class Served:
+    """One signature."""
 
-    keys: tuple[str, ...] = ()
-    """Their names, as they are written."""
+    key: str
+    """Its name, as it is written."""
+    method: str = PREDICTIONS
+    """The method of the model that computes it."""
+    verb: str = "predict"
+    """The method of TensorFlow Serving that clients call: those that are not ``predict`` send serialized examples."""
+
+
+@dataclass(frozen=True)
+class Signatures:
+    """Those of one model."""
+
+    served: tuple[Served, ...] = ()
     refused: str = ""
     """Why they are not understood."""
-    classifies: bool = False
+    of_head: bool = False
     """Whether there are more for serialized examples: those of a head, for what classifies or regresses."""
     by_text: tuple[tuple[str, str], ...] = ()
     """These more, if that is known: their names, and what each gives of a model and its features, as a template."""
 
+    def given(self, text: bool) -> list[Served]:
+        """Those that a model is exported with, which is fed one text, as serialized examples are, if `text`."""
+        return [each for each in self.served if text or each.verb == "predict"]
+
     def refusing(self, text: bool) -> str:
         """Why the model is not exported, to be fed serialized examples or the like if `text`."""
-        return self.refused or (
-            "signatures of a head that classify" if self.classifies and text and not self.by_text else ""
+        reason = self.refused or (
+            "signatures of a head that classify" if self.of_head and text and not self.by_text else ""
         )
+        return reason or ("" if self.given(text) else "signatures for serialized examples alone")
 
 
 def signatures_of(plan: Plan, has_dicts: bool) -> Signatures:
@@ -43,31 +61,36 @@ def signatures_of(plan: Plan, has_dicts: bool) -> Signatures:
     if found.whole is not None:
         names = {name.rpartition(".")[2] for _, name in plan.module.references() if name.lower().endswith("head")}
         known = bool(names) and names <= _HEADS
-        return Signatures(('"predict"',), "" if known else "signatures of a head", classifies=True)
-    if not has_dicts:
+        return Signatures((Served('"predict"'),), "" if known else "signatures of a head", of_head=True)
+    if not has_dicts and (not found.signatures or any(signature.predictions for signature in found.signatures)):
         return Signatures(refused="a signature of one tensor")
     if not found.signatures:
-        return Signatures((_DEFAULT,))
-    classifies = any(signature.kind != "PredictOutput" for signature in found.signatures)
-    served = [signature for signature in found.signatures if signature.kind == "PredictOutput"]
-    if not served or not all(signature.predictions for signature in served):
-        return Signatures(refused="signatures of other outputs than its predictions")
-    return _named(plan, served, classifies)
-
-
-def _named(plan: Plan, found: list[Signature], classifies: bool) -> Signatures:
-    keys = [_key(plan, signature) for signature in found]
+        return Signatures((Served(_DEFAULT),))
+    keys = [_key(plan, signature) for signature in found.signatures]
     if "" in keys:
         return Signatures(refused="a signature whose name is not seen")
-    if classifies:
-        return Signatures(tuple(dict.fromkeys(keys)), classifies=True)
+    if not all(map(functools.partial(_is_seen, plan), found.signatures)):
+        return Signatures(refused="a signature whose outputs are not seen")
+    served = [Served(key, served_by(plan, each), _VERBS[each.kind]) for key, each in zip(keys, found.signatures)]
     if len(keys) > 1 and _DEFAULT not in keys:
         return Signatures(refused="signatures without a default")
-    return Signatures(tuple(dict.fromkeys([_DEFAULT, *keys])))  # a single one is served by default as well
+    default = [replace(each, key=_DEFAULT) for each in served if len(keys) == 1]  # as which it is served, too
+    return Signatures(tuple({each.key: each for each in [*default, *served]}.values()))
+
+
+def _is_seen(plan: Plan, signature: Signature) -> bool:
+    """Whether it is seen which outputs a signature has."""
+    if signature.predictions or signature.kind != "PredictOutput":
+        return True
+    if "outputs" not in signature.values:
+        return False
+    value = plan.followed(signature.values["outputs"], "infer")[0]
+    tensor = isinstance(value, ast.Call) and (plan.module.resolve(value.func) or "").startswith("tensorflow.")
+    return isinstance(value, ast.Dict) or tensor
 
 
 def _key(plan: Plan, signature: Signature) -> str:
     key = signature.key
     if isinstance(key, ast.Constant) and isinstance(key.value, str):
         return f'"{key.value}"' if key.value.isidentifier() else ""
-    return _DEFAULT if (plan.module.resolve(key) or "").endswith("DEFAULT_SERVING_SIGNATURE_DEF_KEY") else ""
+    return _DEFAULT if is_default(plan, key) else ""

@@ -59,6 +59,8 @@ class LoopWriter:
         for settings in (source.settings for source in self.loop.sources if source.module is module):
             self.page.known.update((node, self.page.text(value)) for node, value in settings.reads)
         yield from strategies(self.loop, self.page)
+        for export in (export for export in self.loop.exports if export.module is module):
+            self.page.known.update((call, module.segment(call.func).rpartition(".")[0]) for call in export.decoded)
         for where, fed in self.loop.fed:
             self.page.known.update(self.exports.known(fed) if where is module else ())
         yield from made(self.loop, self.page, self.names, self.spread, self.compiled)

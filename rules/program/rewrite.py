@@ -55,7 +55,7 @@ from ..estimator_calls.other_estimators import OtherEstimators
 from ..estimator_calls.task_fields import configuration_edits, task_reference
 from ..estimator_calls.variable_readers import variable_readers
 from ..estimator_calls.warm_starts import start_reference
-from ..exports.signatures import Signatures
+from ..exports.signatures import Served, Signatures
 from ..hooks.callback_classes import CallbackClass, OwnHook
 from ..hooks.hook_makers import check_makers
 from ..hooks.hooks import hook_of
@@ -660,7 +660,7 @@ def _kind_of(network: Network | str) -> Kind:
         return Kind(refused=network)
     head = network.head.call
     names = frozenset[ast.AST]() if head is None else frozenset[ast.AST]({head.func})
-    signatures = Signatures(('"predict"',), classifies=True, by_text=network.head.by_text)
+    signatures = Signatures((Served('"predict"'),), of_head=True, by_text=network.head.by_text)
     return Kind(compiled=True, signatures=signatures, names=names)
 
 

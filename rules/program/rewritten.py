@@ -182,9 +182,7 @@ class Rewritten:
             yield from ((module, node, OF_CURVES) for module, node in itertools.islice(found, 1))
         for model in self.model_fns.values():
             spec = model.plan.specs.get("infer") if model.plan is not None else None
-            exported = any(driver.exports for driver in self._drivers.values())
-            exported |= isinstance(self.loop, Loop) and any(True for _ in self.loop.fed)
-            if model.plan is not None and spec is not None and "export_outputs" in spec.fields and not exported:
+            if model.plan is not None and spec is not None and "export_outputs" in spec.fields and not self._exports:
                 text = "export_outputs has no effect any more: the program exports nothing"
                 yield model.definition.module, spec.fields["export_outputs"], text
             for node, text in started_elsewhere(model.plan) if model.plan is not None else ():
@@ -233,18 +231,23 @@ class Rewritten:
             module = next((m for m in self.project.modules.values() if m.parent(node) is not None), module)
         return self.drafts.location(module, node)
 
+    @property
+    def _exports(self) -> bool:
+        """Whether the program writes SavedModels."""
+        fed = isinstance(self.loop, Loop) and any(True for _ in self.loop.fed)
+        return fed or any(driver.exports for driver in self._drivers.values())
+
     def _facts(self, model: Plan | None = None) -> dict[str, bool]:
         """What translations may ask about a model and its helpers; without one, over all models of the program."""
         plans = [m.plan for m in self.model_fns.values() if m.plan]
         bodies: list[Body] = [*plans, *(s.body for s in self.sublayers.found.values())]
         if model is not None:
             bodies = reached_bodies(model, bodies)
-        exported = any(driver.exports for driver in self._drivers.values())
         replicated = trains_on_replicas(self.project.modules.values())
         # Another model of the program, or code elsewhere, may look for the weights of this one by their names.
         started = any(plan.warm is not None or plan.starting for plan in plans)
         facts = model_facts(bodies, self._translations)
-        facts.update(exported=exported, replicated=replicated, distributed=self.distributed)
+        facts.update(exported=self._exports, replicated=replicated, distributed=self.distributed)
         facts.update(started=started, read=self.is_read)
         facts["plain"] = isinstance(self.loop, Loop)
         if isinstance(self.loop, Loop):  # whose model computes nothing but its loss and metrics on replicas

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.plan import Plan
-from migrator.analyse.function.translate import bind, format_call, is_none
+from migrator.analyse.function.translate import bind, is_none
+from migrator.analyse.layers.site import RESERVED
 from migrator.analyse.results.outputs import boundary
 from migrator.analyse.statements.flow import Leaf
 from migrator.analyse.statements.names import reads
-from migrator.emit.writer import Writer
 from migrator.resolve.syntax import walk
-
-if TYPE_CHECKING:
-    from migrator.emit.modelwriter import ModelWriter
 
 _EXPORT = "tensorflow.estimator.export."
 _OUTPUTS = {"PredictOutput": "outputs", "ClassificationOutput": "scores classes", "RegressionOutput": "value"}
 _DEFAULT_KEY = "DEFAULT_SERVING_SIGNATURE_DEF_KEY"
+PREDICTIONS = "predict_step"
+"""The method of a model that gives what `predict` does."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,7 @@ def exports(plan: Plan) -> Exports:
         return Exports([], [], [], function.value)
     entries = _entries(plan, node)
     found = [_signature(plan, key, item, at) for key, item, at in entries]
-    if len(found) == 1 and found[0].predictions and _is_default(plan, found[0].key):
+    if len(found) == 1 and found[0].predictions and is_default(plan, found[0].key):
         return Exports([], [], [])
     values = [v for signature in found if not signature.predictions for v in signature.values.values()]
     for signature, (_, _, at) in zip(found, entries):
@@ -115,45 +113,18 @@ def _same(plan: Plan, value: ast.expr, at: Leaf, predictions: ast.expr | None) -
     return plan.followed_in(value, at, "infer")[0] is plan.followed_in(predictions, end, "infer")[0]
 
 
-def _is_default(plan: Plan, key: ast.expr) -> bool:
+def is_default(plan: Plan, key: ast.expr) -> bool:
     if isinstance(key, ast.Constant):
         return key.value == "serving_default"
     return (plan.module.resolve(key) or "").endswith(_DEFAULT_KEY)
 
 
-def serving_lines(generator: ModelWriter, found: Exports) -> list[str]:
-    """The method `serving_outputs`."""
-    if not found.signatures and found.whole is None:
-        return []
-    plan, shared = generator.plan, generator.shared
-    unit = generator.unit
-    indent = generator.indent + unit * 2
-    head = [
-        f"{generator.indent}{unit}def serving_outputs(self, x):",
-        f'{indent}"""What a SavedModel computes, by signature."""',
-    ]
-    if found.whole is not None:
-        generator.static_names([], [found.whole])
-        made = Writer(shared, "serving", generator.names("serving")).text(found.whole)
-        return [*head, f"{indent}return {made}.serving_outputs(self.predict_step(x))"]
-    values = [v for s in found.signatures if not s.predictions for v in s.values.values()]
-    support = generator.static_names(found.leaves, values)
-    writer = Writer(shared, "serving", generator.names("serving"))
-    body = writer.block(plan.ordered({*found.leaves, *support}), indent)
-    entries = []
-    for signature in found.signatures:
-        key = '"serving_default"' if _is_default(plan, signature.key) else writer.text(signature.key)
-        texts: list[tuple[str | None, str]] = [(name, writer.text(v)) for name, v in signature.values.items()]
-        if signature.predictions:
-            text = "self.predict_step(x)"
-        elif signature.kind == "PredictOutput":
-            text = texts[0][1]
-        else:
-            text = format_call(shared.need(signature.kind), texts)
-        entries.append(f"{key}: {text}")
-    result = f"{indent}return {{{', '.join(entries)}}}"
-    lines = [result]
-    if len(result) > 100 or "\n" in result:
-        lines = [f"{indent}return {{", *(f"{indent}{unit}{entry}," for entry in entries), f"{indent}}}"]
-    forward = [f"{indent}y_pred = self(x)"] if any("y_pred" in line for line in (*body, *lines)) else []
-    return [*head, *forward, *body, *lines]
+def served_by(plan: Plan, signature: Signature) -> str:
+    """The method of a plain model that computes a signature, called as the signature is."""
+    if signature.predictions:
+        return PREDICTIONS
+    if is_default(plan, signature.key):
+        return "serve"
+    key = str(signature.key.value) if isinstance(signature.key, ast.Constant) else ""
+    taken = key in {*RESERVED, "serve"} or key in plan.statics or any(site.attribute == key for site in plan.sites)
+    return f"serve_{key}" if taken else key

@@ -290,6 +290,99 @@ def test_signatures_keep_their_names(outputs: str, signatures: str) -> None:
     assert f"signatures={signatures}" in migrated(head=head) and "has no effect" not in head
 
 
+OTHER = 'tf.estimator.export.PredictOutput({"doubled": 2.0 * score})'
+
+
+@pytest.mark.parametrize(
+    ("outputs", "method", "signatures"),
+    [
+        (f"{{{DEFAULT}: {OTHER}}}", "serve", '{"serving_default": serve}'),
+        (f'{{"doubled": {OTHER}}}', "doubled", '{"serving_default": doubled, "doubled": doubled}'),
+        (f'{{"predict": {OTHER}}}', "serve_predict", '{"serving_default": serve_predict, "predict": serve_predict}'),
+        (f'{{{DEFAULT}: {PREDICTED}, "b": {OTHER}}}', "b", '{"serving_default": serve, "b": b}'),
+        (f'{{{DEFAULT}: {OTHER}, "b": {PREDICTED}}}', "serve", '{"serving_default": serve, "b": predictions}'),
+        (
+            f'{{{DEFAULT}: {OTHER}, "serve": {OTHER}}}',
+            "serve_serve",
+            '{"serving_default": serve, "serve": serve_serve}',
+        ),
+    ],
+)
+def test_signatures_of_other_outputs_are_methods(outputs: str, method: str, signatures: str) -> None:
+    text = joined(migrated(head=HEAD.replace(RETURN, SIGNATURES.replace("{KEYS}", outputs))))
+    written = f"    def {method}(self, features):\n        score = self(features)\n        return {{"
+    assert f'{written}"doubled": 2.0 * score}}\n' in text and ".fit(" in text
+    assert f"signatures={signatures}" in text and f"= tf.function(model.{method}, input_signature=[" in text
+
+
+def test_a_signature_of_one_tensor_has_an_output_of_its_name() -> None:
+    outputs = f"{{{DEFAULT}: tf.estimator.export.PredictOutput(tf.exp(score))}}"
+    text = migrated(head=HEAD.replace(RETURN, SIGNATURES.replace("{KEYS}", outputs)))
+    assert '        return {"output": tf.exp(score)}\n' in text
+
+
+CLASSIFIED = (
+    f"{{{DEFAULT}: {PREDICTED}, "
+    '"sure": tf.estimator.export.ClassificationOutput(scores=score, classes=tf.as_string(score)), '
+    '"value": tf.estimator.export.RegressionOutput(score)}'
+)
+ONE_TEXT = """\
+def serving_input_fn():
+    features = {"wide": tf.placeholder(tf.string, [None])}
+    return tf.estimator.export.ServingInputReceiver(features, features)
+
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("receiver", "export", "made", "shape"),
+    [
+        ("", PARSED, "tf.io.parse_example(inputs, spec)", "[None]"),
+        (CSV, EXPORT, "serving_input_fn(inputs)", "[None]"),
+        (ONE_TEXT, EXPORT, '{"wide": inputs}', "[None]"),
+    ],
+)
+def test_what_classifies_is_sent_serialized_examples(receiver: str, export: str, made: str, shape: str) -> None:
+    text = joined(migrated(receiver, export, HEAD.replace(RETURN, SIGNATURES.replace("{KEYS}", CLASSIFIED))))
+    assert '        return {"scores": score, "classes": tf.as_string(score)}\n' in text
+    assert '        return {"outputs": score}\n' in text
+    for method, verb in (("sure", "classify"), ("value", "regress")):
+        signature = f'input_signature=[tf.TensorSpec({shape}, tf.string, name="inputs")]'
+        served = f"{method} = tf.function(lambda inputs: model.{method}({made}), {signature})\n"
+        assert "".join(served.split()) in "".join(text.split()).replace(",)", ")")
+        assert f'methods.replace_method_name("{method}", "tensorflow/serving/{verb}")\n' in text
+    saved = 'tf.saved_model.save(model, path, signatures={"serving_default": serve, "sure": sure, "value": value})\n'
+    assert f"{saved}methods = tf.compat.v1.saved_model.signature_def_utils.MethodNameUpdater(path)\n" in text
+
+
+def test_what_classifies_is_left_out_where_features_are_fed() -> None:
+    text = migrated(head=HEAD.replace(RETURN, SIGNATURES.replace("{KEYS}", CLASSIFIED)))
+    assert 'signatures={"serving_default": serve}' in text and "replace_method_name" not in text
+
+
+def test_a_path_that_becomes_text_is_one() -> None:
+    text = joined(migrated(export=f"folder = {EXPORT}print(folder.decode('utf-8'))\n"))
+    made = 'folder = os.path.join("served", str(int(time.time())))\n'
+    assert f'{made}tf.saved_model.save(model, folder, signatures={{"serving_default": serve}})\nprint(folder)\n' in text
+
+
+@pytest.mark.parametrize("read", ["print(folder)\n", "print(folder.decode(), len(folder))\n", "folder = b''\n"])
+def test_a_path_that_is_read_as_bytes_stays_so(read: str) -> None:
+    text = joined(migrated(export=f"folder = {EXPORT}{read}"))
+    made = 'path = os.path.join("served", str(int(time.time())))\n'
+    saved = 'tf.saved_model.save(model, path, signatures={"serving_default": serve})\nfolder = path.encode()\n'
+    assert made + saved + read in text
+
+
+def test_a_path_that_is_returned() -> None:
+    main = "def export(folder):\n    estimator = tf.estimator.Estimator(model_fn, 'model')\n"
+    main += "    estimator.train(input_fn)\n    return estimator.export_saved_model(folder, serving_input_fn)\n"
+    text = joined(migrated(main=main, export=""))
+    assert "    path = os.path.join(folder, str(int(time.time())))\n" in text
+    assert text.endswith('signatures={"serving_default": serve})\n    return path.encode()\n')
+
+
 def test_imports_are_those_of_the_file() -> None:
     text = migrated(head=HEAD.replace("import os\n", "import os\nimport time\n"))
     assert text.count("import time\n") == 1
@@ -302,7 +395,9 @@ def test_imports_are_those_of_the_file() -> None:
 @pytest.mark.parametrize(
     ("receiver", "export"),
     [
-        (RAW, f"folder = {EXPORT}"),
+        (RAW, f"print({EXPORT.strip()})\n"),
+        (RAW, f"folder = place = {EXPORT}"),
+        (RAW, f"folder, more = {EXPORT.strip()}, 1\n"),
         (RAW, f"exports = [{EXPORT.strip()} for _ in range(2)]\n"),
         (RAW, EXPORT * 2),
         (RAW, EXPORT.replace(")", ', assets_extra={"a": "b"})')),
@@ -328,8 +423,9 @@ def test_exports_that_stay_with_helpers(receiver: str, export: str) -> None:
     "outputs",
     [
         f'{{"a": {PREDICTED}, "b": {PREDICTED}}}',  # an Estimator refuses it, too
-        '{"a": tf.estimator.export.PredictOutput({"score": score})}',
-        '{"a": tf.estimator.export.RegressionOutput(score)}',
+        '{"a": tf.estimator.export.PredictOutput(dict(score=score))}',
+        '{"a": tf.estimator.export.RegressionOutput(score)}',  # which no features that are fed as they are have
+        '{"a/b": tf.estimator.export.PredictOutput({"score": score})}',
     ],
 )
 def test_signatures_that_stay_with_helpers(outputs: str) -> None:
