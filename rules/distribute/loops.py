@@ -17,7 +17,7 @@ from migrator.resolve.text import Spans
 
 from ..hooks.keras_callbacks import Hooks
 from ..loop.inputs import given_parts
-from ..loop.places import has_its_line, is_simple
+from ..loop.places import has_its_line
 from ..loop.plan import Distribution, Loop, NotPlain, of_one_device
 from ..loop.uses import Use
 
@@ -50,16 +50,13 @@ def distributed(loop: Loop, plans: Sequence[Plan], words: Collection[str] | None
         return NotPlain(_SPOKEN)
     if len(plans) > 1 or len(loop.sources) > 1 or not loop.is_local(loop.first) or len(loop.modules) > 1:
         return NotPlain("Estimators on several devices or machines that are not held by one name")
-    validations = [use.validation for use in loop.uses if use.validation is not None]
     if any(use.unlimited or (use.validation is not None and use.validation.unlimited) for use in loop.uses):
         return NotPlain("a number of steps that may be None, on several devices or machines")
-    if loop.first.recorded:
-        return NotPlain("summaries of its model_fn, on several devices or machines")
     if any(use.hooks != Hooks() or use.own or use.wanted for use in loop.uses):
         return NotPlain("hooks, on several devices or machines")
     if any(not e.final for use in loop.uses if use.every is not None for e in use.exporters):
         return NotPlain("exports amid a training, on several devices or machines")
-    exported = bool(loop.exports) or any(v.exporters for v in validations)
+    exported = bool(loop.exports) or any(use.exporters for use in loop.uses)
     if any(use.module.resolve(part) in _ARRAYS for use in loop.uses for part in _functions(use)):
         return NotPlain("arrays of an input function, on several devices or machines")
     strategy = loop.first.settings.strategy
@@ -73,10 +70,8 @@ def distributed(loop: Loop, plans: Sequence[Plan], words: Collection[str] | None
         servers = has_partitioners(plan)
         loop = replace(loop, uses=tuple(_by_epochs(use) for use in loop.uses))
         reason = _SPOKEN if set(words) & _WORDS_OF_STRATEGIES else _of_training(plan)
-        reason = reason or _of_cluster(loop, plan) or (_of_servers(loop, plan) if servers else _of_workers(loop, plan))
-        if exported and not servers:
-            reason = reason or "exports of a cluster, of which each worker may be one that exports"
-        told = Distribution(servers=servers)
+        reason = reason or _of_cluster(loop, plan) or (_of_servers(plan) if servers else _of_workers(loop))
+        told = Distribution(None, (), not servers and has_moving_statistics(plan), servers)
         return NotPlain(reason) if reason else replace(loop, distribution=told, grouped=False, arrays=())
     if not set(words) <= _WORDS_OF_STRATEGIES:
         return NotPlain("a strategy of the program beside a cluster of TF_CONFIG")
@@ -176,8 +171,12 @@ def _of_cluster(loop: Loop, plan: Plan) -> str:
             return "steps of a cluster that somebody counts"
         if use.method == "train" and not _is_counted(use):
             return "a number of steps that a cluster does not know"
-        if use.method == "evaluate" and data.ends is not True and use.limit is None:
+        if use.method == "evaluate" and not (data.ends or (data.ends is False and use.limit is not None)):
             return "evaluations on data that may have no end"
+        inside = any(isinstance(outer, _LINES) for outer in use.module.ancestors(use.call))
+        evaluates = use.method == "evaluate" or use.validation is not None
+        if evaluates and (inside or not has_its_line(use.module, use.call)):
+            return "evaluations in the line of another statement"
     return ""
 
 
@@ -203,31 +202,21 @@ def _is_counted(use: Use) -> bool:
     return use.input.data.ends is (use.limit is None)
 
 
-def _of_workers(loop: Loop, plan: Plan) -> str:
+def _of_workers(loop: Loop) -> str:
     """Why workers that keep equal variables do not do as those of an Estimator."""
-    directory = loop.first.settings.directory
-    if directory is not None and not (is_simple(directory) and not loop.first.settings.temporary):
-        return "checkpoints of a cluster in a folder that is not seen"
-    if any(read.what == "latest_checkpoint" for read in loop.reads):
+    if any(
+        read.what == "latest_checkpoint" or (read.what == "model_dir" and read.folder is None) for read in loop.reads
+    ):
         return "checkpoints of a cluster that are read"
-    if has_moving_statistics(plan):
-        return "moving statistics, of which each worker may have its own"
     return ""
 
 
-def _of_servers(loop: Loop, plan: Plan) -> str:
+def _of_servers(plan: Plan) -> str:
     """Why parameter servers do not do as those of an Estimator."""
     spans = Spans([plan.module.span(plan.function)])
     references = ((plan.module.span(node), name) for node, name in plan.module.references())
     if any(name in _GATHERS and spans.hold(span) for span, name in references):
         return "rows that are gathered from a variable in parts"
-    evaluated = any(use.method == "evaluate" or use.validation is not None for use in loop.uses)
-    for use in loop.uses:
-        inside = any(isinstance(outer, _LINES) for outer in use.module.ancestors(use.call))
-        if evaluated and (inside or not has_its_line(use.module, use.call)):
-            return "evaluations in the line of another statement"
-        if use.method == "evaluate" and not _is_counted(use):
-            return "evaluations on data that may have no end"
     return ""
 
 
@@ -247,10 +236,10 @@ def why_not_after_all(loop: Loop, models: Iterable[str]) -> str:
     if loop.distribution is None or all(use.method != "evaluate" and use.validation is None for use in loop.uses):
         return ""
     told = loop.distribution
-    if told.servers and all(use.validation is None or told.evaluates_behind(use) for use in loop.uses):
+    if told.on_cluster and all(use.validation is None or told.evaluates_behind(use) for use in loop.uses):
         return ""
     if any("def compute_loss(" in text for text in models):
         return "a mean over the examples of a batch, of which replicas may have none"
-    if told.strategy is None and any("def compute_metrics(" in text for text in models):
+    if told.on_cluster and any("def compute_metrics(" in text for text in models):
         return "metrics that parameter servers would not compute"
     return ""

@@ -82,8 +82,8 @@ class Spread:
         return f"{self._strategy(use)}.distribute_datasets_from_function({function})"
 
     def above(self, use: Use) -> list[str]:
-        """Lines above a use of parameter servers: one worker evaluates all, as each would begin with the first batch."""
-        if not self.distribution.servers:
+        """Lines above a use of a cluster: one worker evaluates all, as each would begin with the first batch."""
+        if not self.distribution.on_cluster:
             return []
         if use.method == "evaluate":
             return self._by_one(use, use.input, use.limit)
@@ -94,7 +94,7 @@ class Spread:
         return []
 
     def _evaluates(self, use: Use) -> bool:
-        """Whether a use of parameter servers ends with an evaluation by one worker."""
+        """Whether a use of a cluster ends with an evaluation by one worker."""
         return use.method == "evaluate" or self.distribution.evaluates_behind(use)
 
     def _by_one(self, use: Use, data: Input, limit: ast.expr | int | None) -> list[str]:
@@ -113,15 +113,22 @@ class Spread:
         return f"len({text})" if data.data.counted else f"sum(1 for _ in {text})"
 
     def evaluation(self, use: Use, data: str) -> str:
-        """The data of an evaluation by parameter servers, and its steps: no worker may come to an end of its data."""
-        source = use.input if use.validation is None else use.validation.input
-        return f"{data}{'.repeat()' if source.data.ends else ''}, steps={self._steps(use)}"
+        """The data of an evaluation on a cluster, and its steps: no worker may come to an end of its data.
 
-    def behind(self, use: Use, data: str) -> list[str]:
+        Workers that keep equal variables evaluate all batches each.
+        """
+        source = use.input if use.validation is None else use.validation.input
+        data = f"{data}{'.repeat()' if source.data.ends else ''}"
+        if self.distribution.has_workers:
+            data = f"{self._strategy(use)}.distribute_datasets_from_function(lambda context: {data})"
+        return f"{data}, steps={self._steps(use)}"
+
+    def behind(self, use: Use, data: str, restoring: str) -> list[str]:
         """The lines below a training that evaluate it once on `data`, where that is not for its own steps to do."""
         if use.validation is None or not self.distribution.evaluates_behind(use):
             return []
-        lines = self._by_one(use, use.validation.input, use.validation.limit)
+        lines = [restoring] if self.distribution.evened and use.saves else []
+        lines += self._by_one(use, use.validation.input, use.validation.limit)
         return [*lines, f"{self.model}.evaluate({self.evaluation(use, data)}, return_dict=True)"]
 
     def _steps(self, use: Use) -> str:
@@ -129,7 +136,7 @@ class Spread:
 
     def restored(self, use: Use) -> bool:
         """Whether a checkpoint has to be restored before a use, so that replicas have the means of their moving statistics."""
-        if use.method == "train" or not self.distribution.evened:
+        if use.method == "train" or not self.distribution.evened or not use.saves:
             return False
         before = self.loop.uses[: self.loop.uses.index(use)][-1:]
         return all(last.method == "train" or self._block(last) is not self._block(use) for last in before)

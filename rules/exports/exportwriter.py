@@ -27,12 +27,13 @@ _SUFFIX = re.compile(r"_?(serving_)?(input_)?(receiver_)?(fn|func|function)$")
 
 
 class ExportWriter:
-    """Writes the exports of a file."""
+    """Writes the exports of a file; of several workers the first one alone exports for good, if they are `shared`."""
 
-    def __init__(self, page: Page, names: Names) -> None:
+    def __init__(self, page: Page, names: Names, shared: bool) -> None:
         self.page = page
         self.names = names
         self.module = page.module
+        self.shared = shared
         self._written: set[ast.FunctionDef | None] = set()
         """Functions that say what is fed, and are written already."""
         self._named: dict[ast.FunctionDef, str] = {}
@@ -66,7 +67,12 @@ class ExportWriter:
             path = self.module.unused_name("path", export.call)
             name = self.page.text(export.held.targets[0]) if isinstance(export.held, ast.Assign) else ""
             last = f"{name} = {path}.encode()" if name else f"return {path}.encode()"
-        lines = self.lines(export.fed, export.signatures, model, self._parts(export.folder), export.call, path)
+        parts, above = self._parts(export.folder), []
+        if self.shared:
+            folder, parts = self.page.closed(export.folder), self.module.unused_name("export_dir", export.call)
+            chief = f"{model}.distribute_strategy.extended.should_checkpoint"
+            above = [f"{parts} = {folder} if {chief} else {self.page.library('tempfile')}.mkdtemp()"]
+        lines = [*above, *self.lines(export.fed, export.signatures, model, parts, export.call, path)]
         if export.repeated and not isinstance(export.held, ast.Return):
             lines.append(f"{self.page.library('time')}.sleep(1)  # the next one is named after another second")
         lines += [last] if last else []

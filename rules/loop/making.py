@@ -16,7 +16,7 @@ from .comments import comments, of_a_model
 from .inputs import given_parts
 from .page import Page
 from .places import is_simple, line_above
-from .plan import Loop
+from .plan import Distribution, Loop
 from .sources import Source
 from .uses import Use, is_followed
 
@@ -107,7 +107,7 @@ def made(
         if names.is_gone(source):
             told = [text for _, text in comments(page.module, *page.module.span(page.module.statement(call)))]
             folder = source.settings.directory
-            below = _restored(source, folder, names.model(source), page, names, False) if folder is not None else []
+            below = _restored(source, folder, names.model(source), page, names, None) if folder is not None else []
             yield page.instead(page.module.statement(call), [*lines, *told, *below])
             continue
         if source.model is not None:
@@ -129,8 +129,7 @@ def made(
             yield page.module.edit(params, source.params)
         if source.settings.directory is not None or call in compiled:
             named = (spread is None or not spread.makes_model) and source.settings.tpu.use is None
-            shared = loop.distribution is not None and loop.distribution.has_workers
-            yield from _set_up(source, page, names, compiled.get(call), named, shared)
+            yield from _set_up(source, page, names, compiled.get(call), named, loop.distribution)
         elif (
             source.name is not None
             and not (spread and spread.makes_model)
@@ -206,10 +205,15 @@ def _seeding(loop: Loop) -> str:
 
 
 def _set_up(
-    source: Source, page: Page, names: Names, compiled: Callable[[str], str] | None, named: bool, shared: bool
+    source: Source,
+    page: Page,
+    names: Names,
+    compiled: Callable[[str], str] | None,
+    named: bool,
+    told: Distribution | None,
 ) -> Iterator[Edit]:
     """The lines below a model that compile it and restore its newest checkpoint; those that make it are written already if not
-    `named`. Several workers may save, if `shared`."""
+    `named`."""
     statement, call = page.module.statement(source.construction.call), source.construction.call
     model = names.model(source)
     if source.returned is not None and named:
@@ -220,11 +224,13 @@ def _set_up(
         model = page.text(source.target)
     lines = [compiled(model)] if compiled is not None else []
     if source.settings.directory is not None:
-        lines += _restored(source, source.settings.directory, model, page, names, shared)
+        lines += _restored(source, source.settings.directory, model, page, names, told)
     yield page.below(statement, [*lines, *([f"return {model}"] if source.returned is not None else [])])
 
 
-def _restored(source: Source, directory: ast.expr, model: str, page: Page, names: Names, shared: bool) -> list[str]:
+def _restored(
+    source: Source, directory: ast.expr, model: str, page: Page, names: Names, told: Distribution | None
+) -> list[str]:
     """The lines that restore the newest checkpoint of a folder."""
     keep = source.settings.fields.get("keep_checkpoint_max")
     kept = "5" if keep is None else page.text(keep)
@@ -233,22 +239,22 @@ def _restored(source: Source, directory: ast.expr, model: str, page: Page, names
     options = f'max_to_keep={"None" if kept == "0" else kept}, {every_hours}checkpoint_name="model.ckpt"'
     train = f"{page.tf}.train"
     checkpoint, checkpoints = names.checkpoint(source), names.checkpoints(source, model)
-    writer, every = f"{page.tf}.summary.create_file_writer", source.settings.fields.get("save_summary_steps")
     plain = is_simple(directory) and not source.settings.temporary
     folder = page.text(directory) if plain else f"{checkpoints}.directory"
-    summaries = [f"{model}.summary_writer = {writer}({folder})"] if source.recorded else []
-    summaries += [f"{model}.summary_steps = {page.text(every)}"] if source.recorded and every is not None else []
     own, newest, lines = _folder(source, directory, page), f"{checkpoints}.latest_checkpoint", []
-    if shared:
-        own, newest = (
-            source.module.unused_name("own_dir", source.construction.call),
-            f"{train}.latest_checkpoint({folder})",
-        )
+    if told is not None and told.has_workers:
+        call = source.construction.call
+        if not plain:
+            folder = source.module.unused_name("model_dir", call)
+            lines.append(f"{folder} = {own}")
+        own, newest = source.module.unused_name("own_dir", call), f"{train}.latest_checkpoint({folder})"
         keeps = f"{model}.distribute_strategy.extended.should_checkpoint"
-        lines = [
+        lines += [
             "# All workers save, as they share what is saved, but the first one alone for good.",
             f"{own} = {folder} if {keeps} else {page.library('tempfile')}.mkdtemp()",
         ]
+        folder = own
+    summaries = _recording(source, model, page, folder, told) if source.recorded else []
     if source.named:
         lines.append(f"{checkpoint}.tf1_names = {page.helper('NamesInCheckpoint')}({model}, {checkpoint})")
     return [
@@ -259,6 +265,17 @@ def _restored(source: Source, directory: ast.expr, model: str, page: Page, names
         f"{page.unit}{checkpoint}.restore({newest}).assert_existing_objects_matched()",
         *summaries,
     ]
+
+
+def _recording(source: Source, model: str, page: Page, folder: str, told: Distribution | None) -> list[str]:
+    """The lines by which a model writes its summaries to a folder."""
+    every = source.settings.fields.get("save_summary_steps")
+    lines = [f"{model}.summary_writer = {page.tf}.summary.create_file_writer({folder})"]
+    if told is not None and told.on_cluster:
+        servers = f"{page.tf}.distribute.ParameterServerStrategy"
+        test = f"if not isinstance({model}.distribute_strategy, {servers}):"
+        lines = ["# Workers of parameter servers do not reach a writer.", test, f"{page.unit}{lines[0]}"]
+    return [*lines, *([f"{model}.summary_steps = {page.text(every)}"] if every is not None else [])]
 
 
 def _folder(source: Source, directory: ast.expr, page: Page) -> str:

@@ -63,9 +63,14 @@ class Distribution:
         """Whether workers of TF_CONFIG may keep equal variables: all of them save then, the first one for good."""
         return self.strategy is None and not self.servers
 
+    @property
+    def on_cluster(self) -> bool:
+        """Whether TF_CONFIG decides."""
+        return self.strategy is None
+
     def evaluates_behind(self, use: Use) -> bool:
-        """Whether parameter servers evaluate a training at its end alone, so that this may be a call of its own."""
-        return self.servers and use.validation is not None and use.every is None
+        """Whether a cluster evaluates a training at its end alone, so that this may be a call of its own."""
+        return self.on_cluster and use.validation is not None and use.every is None
 
 
 @dataclass(frozen=True)

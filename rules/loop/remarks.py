@@ -40,6 +40,12 @@ OF_PARTS = (
 OF_DEFAULTS = (
     "a SavedModel has to be fed all of its inputs now: those of placeholder_with_default were left to their values"
 )
+OF_SUMMARIES = (
+    "with parameter servers nobody writes the summaries of the model: workers do not reach a writer of the chief"
+)
+OF_STATISTICS = (
+    "each of several workers evaluates with its own moving statistics, where no checkpoint has given it their means"
+)
 NO_STEP = "what `evaluate` returns has no global_step any more: `model.optimizer.iterations` is it"
 OF_METRICS = "TensorBoard shows the metrics of fit, of each epoch and of batches, in place of this summary of one"
 OF_NAN = (
@@ -135,6 +141,12 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
                 yield use.module, use.call, AT_ITS_END
             elif use.every is not None and use.divided is None:
                 yield use.module, use.call, BY_EPOCHS
+        if strategy is None and source.recorded:
+            yield source.module, source.construction.call, OF_SUMMARIES
+        evaluated = (use for use in loop.uses if use.method == "evaluate" or use.validation is not None)
+        alone = any(use.every is not None or not use.saves for use in evaluated)
+        if strategy is None and loop.distribution.evened and alone:
+            yield source.module, source.construction.call, OF_STATISTICS
         if loop.distribution.servers:
             yield source.module, source.construction.call, OF_PARTS
     shown = next((use for use in loop.uses if use.method == "evaluate" and _is_shown(use)), None)

@@ -47,8 +47,8 @@ class LoopWriter:
         self.module = module
         self.page = Page(module, renderer, tf, need)
         self.names = Names(loop, self.page)
-        self.exports = ExportWriter(self.page, self.names)
         told = loop.distribution
+        self.exports = ExportWriter(self.page, self.names, told is not None and told.has_workers)
         self.spread = Spread(told, loop, self.page, self.names.model(loop.first)) if told is not None else None
 
     def edits(self) -> Iterator[Edit]:
@@ -84,8 +84,8 @@ class LoopWriter:
                 lines = self._training(use, model, self.spread.data(use) if self.spread is not None else data)
                 yield self.page.training(use.call, lines)
             elif use.method == "evaluate":
-                served = self.spread is not None and self.spread.distribution.servers
-                data = self.spread.evaluation(use, data) if self.spread and served else data + self._taken(use)
+                on_cluster = self.spread is not None and self.spread.distribution.on_cluster
+                data = self.spread.evaluation(use, data) if self.spread and on_cluster else data + self._taken(use)
                 callbacks = f", callbacks=[{', '.join(self._own(use))}]" if use.own else ""
                 yield module.edit(use.call, f"{model}.evaluate({data}{callbacks}, return_dict=True)")
             else:
@@ -148,7 +148,7 @@ class LoopWriter:
             data += self._limited(use, self.spread.count(use.input, self._data(use.input)))
         behind = []
         if self.spread is not None and use.validation is not None:
-            behind = self.spread.behind(use, self._data(use.validation.input))
+            behind = self.spread.behind(use, self._data(use.validation.input), self._means(use, model))
         data += "" if behind else self._validation(use)
         functions = Functions(self.page, use.call)
         callbacks = self._callbacks(use, model, functions)
@@ -157,7 +157,7 @@ class LoopWriter:
             inner.append(f"{self._checkpoints(use, model)}.save({model}.optimizer.iterations)")
         inner += behind
         if use.saves:
-            inner += self.exports.exported(use, model, self._folder(use, model))
+            inner += self.exports.exported(use, model, self._own_folder(use, model))
         return [*lines, *(self._inside(inner) if steps else inner)]
 
     def _inside(self, lines: Iterable[str]) -> Iterator[str]:
@@ -198,7 +198,7 @@ class LoopWriter:
         told = f"steps_per_epoch={every}, {first}epochs={epochs}{self._validation(use)}"
         callbacks = self._called(use, model, parts, functions)
         fit = f"{model}.fit({data}, {told}{callbacks})"
-        inner = [*functions.lines, fit, *self.exports.exported(use, model, self._folder(use, model))]
+        inner = [*functions.lines, fit, *self.exports.exported(use, model, self._own_folder(use, model))]
         if not done:
             return [*computed, *([""] if computed and functions.lines else []), *inner]
         inner = [f"if {done} < {last}:", *self._inside(inner)]
@@ -296,6 +296,11 @@ class LoopWriter:
         simple = is_simple(node) and known and self.loop.is_local(use.sources[0])
         return self.page.text(node) if simple else f"{self._checkpoints(use, model)}.directory"
 
+    def _own_folder(self, use: Use, model: str) -> str:
+        """The folder that a process writes SavedModels to: of several workers the first one alone to that of the checkpoints."""
+        shared = self.spread is not None and self.spread.distribution.has_workers
+        return f"{self._checkpoints(use, model)}.directory" if shared else self._folder(use, model)
+
     def _hooks(self, use: Use) -> Iterator[Edit]:
         """Statements that hold hooks go; their comments stay."""
         for statement in use.hooks.statements:
@@ -346,12 +351,15 @@ class LoopWriter:
             return
         lines = self.spread.above(use)
         if self.spread.restored(use):
-            newest = f"{self._checkpoints(use, model)}.latest_checkpoint"
-            lines = [
-                f"{self.names.checkpoint(self.loop.first)}.restore({newest})  # the means of what each replica has of its own"
-            ]
+            lines = [self._means(use, model), *lines]
         if lines:
             yield self.page.above(self.module.statement(use.call), lines)
+
+    def _means(self, use: Use, model: str) -> str:
+        """The line that gives all replicas the means of their moving statistics."""
+        newest = f"{self._checkpoints(use, model)}.latest_checkpoint"
+        restored = f"{self.names.checkpoint(self.loop.first)}.restore({newest})"
+        return f"{restored}  # the means of what each replica has of its own"
 
     def _kept(self, use: Use) -> list[tuple[int, int]]:
         """Where those parts of a call lie that are written anew."""

@@ -255,8 +255,7 @@ class Rewritten:
             facts.update(replicated=False, distributed=self.loop.on_tpu or told is not None and not told.servers)
             facts["cluster"] = told is not None and told.strategy is None
             facts["servers"] = told is not None and told.servers
-            evaluated = any(use.method == "evaluate" for use in self.loop.uses) and not facts["servers"]
-            facts["evaluated"] = evaluated or any(
+            facts["evaluated"] = any(
                 use.validation is not None and not (told is not None and told.evaluates_behind(use))
                 for use in self.loop.uses
             )

@@ -61,11 +61,24 @@ def test_data_that_end_are_repeated() -> None:
     assert made(OF_CLUSTER, "estimator.train(make_input_fn(8, 3))\n") == after
 
 
-def test_parameter_servers_evaluate_exactly() -> None:
-    text = migrate(OF_CLUSTER + MADE + TRAIN + EVALUATE)
+def test_parameter_servers_evaluate_amid_a_training_exactly() -> None:
+    text = migrate(OF_CLUSTER + EVERY.format(every=10) + SPECS)
     assert '{"pss_evaluation_shards": 1, "metrics": []} if servers else {}\n' in text and "**evaluation" in text
-    assert text.endswith("print(model.evaluate(make_input_fn(4, 1)(), return_dict=True))\n")
-    assert "pss_evaluation_shards" not in migrate(OF_CLUSTER + MADE + TRAIN)
+    assert "pss_evaluation_shards" not in migrate(OF_CLUSTER + MADE + TRAIN + EVALUATE + SPECS)
+
+
+ALL = "model.distribute_strategy.distribute_datasets_from_function(lambda context: make_input_fn(4, 1)().repeat())"
+OF_ONE = """\
+steps = len(make_input_fn(4, 1)())
+model.steps_per_execution = steps  # by one worker, as each reads the data from their start
+"""
+OWN_LOSS = OF_CLUSTER.replace("loss = tf.losses", "loss = 2.0 * tf.losses")
+
+
+@pytest.mark.parametrize("model", [OF_CLUSTER, OWN_LOSS], ids=["a loss of Keras", "a loss of its own"])
+def test_each_worker_evaluates_all_batches(model: str) -> None:
+    text = made(model, TRAIN + EVALUATE)
+    assert text.replace("\n)", ")").endswith(f"\n{OF_ONE}print(model.evaluate({ALL}, steps=steps, return_dict=True))")
 
 
 def test_one_worker_evaluates_parts_of_variables() -> None:
@@ -100,8 +113,8 @@ tf.estimator.train_and_evaluate(estimator, train_spec, eval_spec)
 """
 
 
-def test_train_and_evaluate_validates() -> None:
-    after = f"model.fit({SHARED}, steps_per_epoch=20, validation_data=make_input_fn(4, 1)())"
+def test_train_and_evaluate_evaluates_behind_a_training() -> None:
+    after = f"model.fit({SHARED}, steps_per_epoch=20)\n{OF_ONE}model.evaluate({ALL}, steps=steps, return_dict=True)"
     assert made(OF_CLUSTER, SPECS) == after
 
 
@@ -204,6 +217,73 @@ def test_all_workers_save_and_go_on_from_what_the_first_one_saved() -> None:
     assert "own_dir" not in made(OF_SERVERS, TRAIN, SAVED)
 
 
+def test_the_folder_of_workers_may_be_none() -> None:
+    text = made(OF_CLUSTER, TRAIN, SAVED.replace('"here"', "sys.argv[2]"))
+    assert "\nmodel_dir = sys.argv[2] or tempfile.mkdtemp()\n" in text
+    assert "own_dir = model_dir if model.distribute_strategy.extended.should_checkpoint else tempfile.mkdtemp()" in text
+    assert "\nif tf.train.latest_checkpoint(model_dir):\n" in text
+
+
+def test_of_several_workers_the_first_one_exports_for_good() -> None:
+    text = made(OF_CLUSTER, TRAIN + SERVED, SAVED)
+    folder = 'export_dir = "served" if model.distribute_strategy.extended.should_checkpoint else tempfile.mkdtemp()\n'
+    saved = "tf.saved_model.save(model, os.path.join(export_dir, str(int(time.time()))), signatures="
+    assert folder in text and saved in text and "export_dir" not in made(OF_SERVERS, TRAIN + SERVED, SAVED)
+
+
+EXPORTER = """\
+fed = {"x": tf.placeholder(tf.float32, [None, 1])}
+exporter = tf.estimator.FinalExporter("final", tf.estimator.export.build_raw_serving_input_receiver_fn(fed))
+"""
+
+
+def test_exporters_of_workers_go_by_the_folder_of_each() -> None:
+    specs = EXPORTER + SPECS.replace("steps=None", "steps=None, exporters=exporter")
+    text = made(OF_CLUSTER, specs, SAVED)
+    assert 'os.path.join(checkpoints.directory, "export", "final", str(int(time.time())))' in text
+    assert 'os.path.join("here", "export", "final", ' in made(OF_SERVERS, specs, SAVED)
+
+
+def recorded(model: str) -> str:
+    """A model_fn with a summary of its training."""
+    return model.replace("    loss =", '    tf.summary.histogram("predictions", predictions)\n    loss =', 1)
+
+
+@pytest.mark.parametrize(("model", "folder"), [(OF_CLUSTER, "own_dir"), (OF_SERVERS, '"here"')])
+def test_summaries_are_written_but_by_workers_of_parameter_servers(model: str, folder: str) -> None:
+    text = made(recorded(model), TRAIN, SAVED)
+    test = "if not isinstance(model.distribute_strategy, tf.distribute.ParameterServerStrategy):\n"
+    assert f"{test}    model.summary_writer = tf.summary.create_file_writer({folder})\n" in text
+    assert any("nobody writes the summaries" in each for each in said(recorded(model) + SAVED + TRAIN))
+    assert not any("nobody writes the summaries" in each for each in said(model + SAVED + TRAIN))
+
+
+def normalized(model: str) -> str:
+    """A model_fn with moving statistics."""
+    return model.replace(
+        "    loss =",
+        "    predictions = tf.layers.batch_normalization(predictions, training=mode == tf.estimator.ModeKeys.TRAIN)\n"
+        "    loss =",
+        1,
+    )
+
+
+def test_workers_evaluate_with_the_means_of_their_moving_statistics() -> None:
+    text = made(normalized(OF_CLUSTER), SPECS + EVALUATE, SAVED)
+    restored = "checkpoint.restore(checkpoints.latest_checkpoint)  # the means of what each replica has of its own\n"
+    assert f"checkpoints.save(model.optimizer.iterations)\n    {restored}    steps = len(" in text
+    assert f"\n{restored}steps = len(" in made(normalized(OF_CLUSTER), TRAIN + EVALUATE, SAVED)
+    assert restored not in made(normalized(OF_SERVERS), TRAIN + EVALUATE, SAVED)
+
+
+@pytest.mark.parametrize(
+    ("program", "told"),
+    [(MADE + TRAIN + EVALUATE, True), (MADE + TRAIN, False), (SAVED + TRAIN + EVALUATE, False)],
+)
+def test_moving_statistics_without_checkpoints_are_told(program: str, told: bool) -> None:
+    assert any("its own moving statistics" in text for text in said(normalized(OF_CLUSTER) + program)) is told
+
+
 def test_an_evaluator_leaves_evaluations_to_the_chief() -> None:
     assert '    if resolver.task_type == "evaluator":\n        raise SystemExit  #' in migrate(
         OF_CLUSTER + MADE + SPECS
@@ -225,20 +305,21 @@ def test_a_training_that_ends_with_its_data_is_that_of_one_worker(model: str) ->
 
 KEPT = {
     "data that may end before": OF_CLUSTER + MADE + "estimator.train(make_input_fn(8, 3), steps=20)\n",
-    "checkpoints of mirrored workers in a folder that may be none": OF_CLUSTER
+    "a folder that is read, and may be none": OF_CLUSTER
     + SAVED.replace('"here"', "sys.argv[2]")
-    + TRAIN,
+    + TRAIN
+    + "print(estimator.model_dir)\n",
     "steps between checkpoints, from any step on": OF_SERVERS
     + EVERY.format(every=10)
     + "estimator.train(make_input_fn(8, None), steps=5000)\n",
     "an epoch that is shorter": OF_CLUSTER + EVERY.format(every=15) + SPECS,
-    "an evaluator of a loss of its own": OF_CLUSTER.replace("loss = tf.losses", "loss = 2.0 * tf.losses")
+    "validations of a loss of its own": OF_SERVERS + EVERY.format(every=10) + SPECS,
+    "a function of that name": OF_CLUSTER + "\ndef make_strategy():\n    return 1\n\n\n" + MADE + TRAIN,
+    "evaluations of workers in a list": OF_CLUSTER
     + MADE
     + TRAIN
-    + EVALUATE,
-    "validations of a loss of its own": OF_SERVERS + EVERY.format(every=10) + SPECS,
-    "exports of workers": OF_CLUSTER + SAVED + TRAIN + SERVED,
-    "a function of that name": OF_CLUSTER + "\ndef make_strategy():\n    return 1\n\n\n" + MADE + TRAIN,
+    + "print([estimator.evaluate(make_input_fn(4, 1)) for _ in 'ab'])\n",
+    "evaluations without an end": OF_CLUSTER + MADE + TRAIN + "estimator.evaluate(make_input_fn(4, None))\n",
     "evaluations in a list": OF_SERVERS
     + MADE
     + TRAIN
