@@ -7,6 +7,7 @@ KEPT = "a kept model_fn"
 OPTIMIZERS = "an optimizer of `tf.keras.optimizers.legacy`"
 SEVERAL = "several devices or machines"
 LAYERS = "layers that Keras 3 computes otherwise"
+SERVED = "SavedModels for TensorFlow Serving and sessions"
 INTEGERS = "SavedModels of models that are fed integers"
 NAMES = "weights of a canned model by name"
 
@@ -36,6 +37,7 @@ NOT_WITH_KERAS_3 = {
     "keras_estimator/digits": "`input_names` of a Keras model",
     "lifecycle/checkpoints": NAMES,
     "lifecycle/formats": COLUMNS,
+    "lifecycle/serving": SERVED,
     "lifecycle/watchers": COLUMNS,
     "programs/inherited": COLUMNS,
     "recurrent/baskets": COLUMNS,

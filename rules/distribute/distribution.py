@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
@@ -18,7 +19,7 @@ _OTHER_WORDS = re.compile(
     rb"learn_runner|\bExperiment\b|"
     rb"Strategy\b|get_strategy|distribute\b(?!\.cluster_resolver\.TPU)|device_fn|device_setter|"
     rb"TF_CONFIG|ClusterSpec|\bServer\(|\bmaster\s*=|grpc:|SyncReplicas|replicate_model_fn|TowerOptimizer|TPU|tpu\b|horovod|"
-    rb"partitioner|num_worker_replicas|num_ps_replicas|is_chief|cluster_spec|(?<!FLAGS)(?<!args)\.task_(?:type|id)\b|"
+    rb"partitioner|num_worker_replicas|num_ps_replicas|(?<!FLAGS)(?<!args)\.is_chief\b|cluster_spec|(?<!FLAGS)(?<!args)\.task_(?:type|id)\b|"
     rb"global_id_in_cluster|input_context|session_creation_timeout"
 )
 _WORDS = re.compile(_TRAINS_AND_EVALUATES.pattern + b"|" + _OTHER_WORDS.pattern)
@@ -53,10 +54,14 @@ def only_trains_and_evaluates(modules: Iterable[Module], strategy: str) -> bool:
     return bool(programs) and not any(True for _ in _spoken(_OTHER_WORDS, programs))
 
 
-def understood_words(modules: Iterable[Module], on_tpu: bool) -> frozenset[str] | None:
+def understood_words(
+    modules: Iterable[Module], on_tpu: bool, read: Mapping[str, Spans] = MappingProxyType({})
+) -> frozenset[str] | None:
     """The words by which files speak for several devices or machines; None: there are others than strategies, partitioners
-    and TF_CONFIG. Those for TPUs are of no account, nor is, where an Estimator is for one, that which names its master."""
-    found = frozenset(_spoken(_OTHER_WORDS, modules))
+    and TF_CONFIG, which is meant where it is `read`. Those for TPUs are of no account, nor is, where an Estimator is for one,
+    that which names its master."""
+    places = ((read.get(m.path, Spans()).hold(span), word) for m, span, word in _places(_OTHER_WORDS, modules))
+    found = frozenset(_CLUSTER if of_cluster else word for of_cluster, word in places)
     told = frozenset(word for word in found - _OF_TPUS if not (on_tpu and word.startswith("master")))
     return told if told <= _UNDERSTOOD else None
 
@@ -67,7 +72,12 @@ def speaks_of_tpus(modules: Iterable[Module]) -> bool:
 
 
 def _spoken(words: re.Pattern[bytes], modules: Iterable[Module]) -> Iterator[str]:
-    """Those of `words` that stand in the code of files, not in what people alone read: comments, docstrings, texts of help."""
+    """Those of `words` that stand in the code of files."""
+    return (word for _, _, word in _places(words, modules))
+
+
+def _places(words: re.Pattern[bytes], modules: Iterable[Module]) -> Iterator[tuple[Module, tuple[int, int], str]]:
+    """Where `words` stand in the code of files, not in what people alone read: comments, docstrings, texts of help."""
     for module in modules:
         found = [] if vendoring.is_vendored(module.text) else list(words.finditer(module.source))
         for match in found:
@@ -75,7 +85,7 @@ def _spoken(words: re.Pattern[bytes], modules: Iterable[Module]) -> Iterator[str
             if word == _CLUSTER and _names_a_trial(module, match.start()):
                 continue
             if word == _CLUSTER or not _is_prose(module, match.start()):
-                yield word
+                yield module, match.span(), word
 
 
 def _names_a_trial(module: Module, position: int) -> bool:

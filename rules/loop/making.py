@@ -11,6 +11,7 @@ from migrator.resolve.module import Module
 from migrator.vocabulary.diagnostics import Edit
 
 from ..distribute.spread import Spread
+from ..distribute.task_reads import resolver_line, resolver_of
 from ..distribute.tpu_facts import strategy_lines
 from .comments import comments, of_a_model
 from .inputs import given_parts
@@ -102,6 +103,8 @@ def made(
         if statement is not None and statement not in held:
             held.add(statement)
             lines = [*(text for _, text in comments(page.module, *page.module.span(statement))), *lines]
+            if source.settings.tasks:
+                lines.append(resolver_line(page.tf, resolver_of(page.module, statement)))
             yield page.instead(statement, lines)
             lines = []
         if names.is_gone(source):

@@ -113,6 +113,15 @@ class Loop:
         return [*((export.module, export.fed) for export in self.exports), *exporters]
 
     @property
+    def tasks(self) -> dict[str, Spans]:
+        """Where fields of its configurations are read that tell of the cluster, by file."""
+        found: dict[str, list[tuple[int, int]]] = {}
+        for source in self.sources:
+            spans = map(source.module.span, source.settings.tasks)
+            found.setdefault(source.module.path, []).extend(spans)
+        return {path: Spans(spans) for path, spans in found.items()}
+
+    @property
     def on_tpu(self) -> bool:
         """Whether it trains on a TPU, if it is told so."""
         return any(source.settings.tpu.use is not None for source in self.sources)

@@ -180,8 +180,8 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
                 )
     served = [(use.module, use.call) for use in loop.uses if use.exporters]
     for module, at in [*((export.module, export.call) for export in loop.exports), *served]:
-        text = "models that are fed integers cannot be saved by tf.saved_model.save: install tf_keras, and set"
-        yield module, at, f"with Keras 3 {text} TF_USE_LEGACY_KERAS=1"
+        text = "finds no weights in what tf.saved_model.save writes, and models that are fed integers cannot be saved"
+        yield module, at, f"with Keras 3 TensorFlow Serving {text}: install tf_keras, and set TF_USE_LEGACY_KERAS=1"
     for export in loop.exports:
         if not _is_trained(loop, export):
             yield export.module, export.call, UNTRAINED

@@ -15,6 +15,7 @@ from migrator.resolve.reasons import reason_at
 from migrator.resolve.syntax import walk
 
 from ..distribute import tpu_facts
+from ..distribute.task_reads import OF_TASKS
 from ..distribute.tpu_facts import Tpu, short_name, tpu_of
 from ..estimator_calls.driver import CONTRIB_CONFIG, CONTRIB_FIELDS
 from ..estimator_calls.estimator_values import PREFIX, Construction
@@ -60,6 +61,8 @@ class Settings:
     """Whether the folder may be none: an Estimator makes one then, for the time that it lives."""
     reads: tuple[tuple[ast.Attribute, ast.expr], ...] = ()
     """Places that read a field of the configuration, and what it says."""
+    tasks: tuple[ast.Attribute, ...] = ()
+    """Places that read a field of it about the cluster, of which TF_CONFIG tells."""
     tpu: Tpu = field(default_factory=Tpu)
     """What a TPUEstimator says beside."""
     sessions: tuple[ast.stmt, ...] = ()
@@ -165,8 +168,11 @@ def _configured(
     if statement is not None and not are_known(module, statement, construction.call, kept.values()):
         return "its configuration is made elsewhere"
     fields = {n: v for n, v in kept.items() if not is_none(v)}
-    found = []
+    found, tasks = [], []
     for read in reads:
+        if isinstance(read, ast.Attribute) and isinstance(read.ctx, ast.Load) and read.attr in OF_TASKS:
+            tasks.append(read)
+            continue
         value = fields.get(read.attr) if isinstance(read, ast.Attribute) and isinstance(read.ctx, ast.Load) else None
         if value is None or not isinstance(read, ast.Attribute) or not is_same(module, value, read):
             return reason_at("its configuration is used elsewhere", module, read or node)
@@ -174,7 +180,15 @@ def _configured(
     session = given.get("session_config")
     sessions = makers(module, session) if isinstance(session, ast.Name) else []
     told = None if is_none(session) or session is None else (session, taken_over(module, session))
-    return Settings(fields, (call.func,), statement, reads=tuple(found), sessions=tuple(sessions), session=told)
+    return Settings(
+        fields,
+        (call.func,),
+        statement,
+        reads=tuple(found),
+        tasks=tuple(tasks),
+        sessions=tuple(sessions),
+        session=told,
+    )
 
 
 def are_known(module: Module, statement: ast.stmt, call: ast.Call, values: Collection[ast.expr]) -> bool:

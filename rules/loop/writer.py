@@ -14,6 +14,7 @@ from migrator.vocabulary.diagnostics import Edit
 from ..callbacks.functions import BATCH, EPOCH, Functions
 from ..distribute import tpu_facts
 from ..distribute.spread import Spread
+from ..distribute.task_reads import resolver_of, task_text
 from ..estimator_calls.estimator_values import Construction
 from ..exports.exportwriter import ExportWriter
 from ..hooks.early_stops import EarlyStop, epochs
@@ -58,6 +59,9 @@ class LoopWriter:
         self.page.known.update((read.node, self._read(read)) for read in reads)
         for settings in (source.settings for source in self.loop.sources if source.module is module):
             self.page.known.update((node, self.page.text(value)) for node, value in settings.reads)
+            if settings.statement is not None:
+                resolver = resolver_of(module, settings.statement)
+                self.page.known.update((node, task_text(module, node, resolver)) for node in settings.tasks)
         yield from strategies(self.loop, self.page)
         for export in (export for export in self.loop.exports if export.module is module):
             self.page.known.update((call, module.segment(call.func).rpartition(".")[0]) for call in export.decoded)

@@ -348,7 +348,7 @@ class ProgramRewrite(Rewritten):
         else:
             plans = [model.plan for model in self.model_fns.values() if model.plan is not None]
             on_tpu = any(construction.tpu for construction in self.constructions)
-            words = understood_words(self.project.modules.values(), on_tpu)
+            words = understood_words(self.project.modules.values(), on_tpu, loop.tasks)
             before = self.drafts.originals
             alone = speaks_of_tpus(before) and not self.asked and understood_words(before, on_tpu) == frozenset()
             if words != frozenset() or not alone:
@@ -386,7 +386,7 @@ class ProgramRewrite(Rewritten):
             self._callback_class(hooks)
         for source in loop.sources:
             driver = self._driver(source.module)
-            driver.handled.update(source.settings.calls)
+            driver.handled.update([*source.settings.calls, *source.settings.tasks])
             for value in source.settings.tpu.dropped:
                 tpu.drop_names(source.module, driver, value)
         for use in loop.uses:
