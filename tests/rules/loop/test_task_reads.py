@@ -26,7 +26,7 @@ PS = 'len(resolver.cluster_spec().as_dict().get("ps", []))'
         ("count = config.num_ps_replicas", f"count = {PS}"),
         (
             "print(config.num_worker_replicas)",
-            'print(sum(len(hosts) for job, hosts in resolver.cluster_spec().as_dict().items() '
+            "print(sum(len(hosts) for job, hosts in resolver.cluster_spec().as_dict().items() "
             'if job in ("chief", "master", "worker")) or 1)',
         ),
     ],
