@@ -25,9 +25,8 @@ PS = 'len(resolver.cluster_spec().as_dict().get("ps", []))'
         ("print(config.cluster_spec)", "print(resolver.cluster_spec())"),
         ("count = config.num_ps_replicas", f"count = {PS}"),
         (
-            "print(config.num_worker_replicas)",
-            "print(sum(len(hosts) for job, hosts in resolver.cluster_spec().as_dict().items() "
-            'if job in ("chief", "master", "worker")) or 1)',
+            "count = config.num_worker_replicas",
+            'if job in ("chief", "master", "worker"))',
         ),
     ],
 )
