@@ -96,7 +96,8 @@ class Generator(ModelWriter):
         if entries:
             metric_names, metric_again = boundary(plan, metric_leaves, values, "eval")
             self.needed["eval"] = self.needed.get("eval", []) + metric_names
-        served = exports(plan) if self.shared.facts["exported"] else Exports([], [], [])
+        facts = self.shared.facts
+        served = exports(plan, facts["classified"]) if facts["exported"] else Exports([], [], [])
         self.needed["infer"] = served.names
         needed = list(dict.fromkeys(name for mode in self.needed for name in self.needed[mode]))
         if not needed and plan.field("infer", "predictions") is None:

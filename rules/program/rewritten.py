@@ -250,6 +250,7 @@ class Rewritten:
         facts.update(exported=self._exports, replicated=replicated, distributed=self.distributed)
         facts.update(started=started, read=self.is_read)
         facts["plain"] = isinstance(self.loop, Loop)
+        facts["classified"] = not isinstance(self.loop, Loop) or any(fed.text for _, fed in self.loop.fed)
         if isinstance(self.loop, Loop):  # whose model computes nothing but its loss and metrics on replicas
             told = self.loop.distribution
             facts.update(replicated=False, distributed=self.loop.on_tpu or told is not None and not told.servers)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from dataclasses import dataclass
 
 from migrator.analyse.function.errors import Unsupported
@@ -42,8 +43,11 @@ class Exports:
     """Instead of signatures: the object that makes all of them from the predictions."""
 
 
-def exports(plan: Plan) -> Exports:
-    """The signatures of the prediction spec; none if it only has the predictions themselves, served by default."""
+def exports(plan: Plan, classified: bool = True) -> Exports:
+    """The signatures of the prediction spec; none if it only has the predictions themselves, served by default.
+
+    Without those for TensorFlow Serving to classify by, if nothing is `classified`.
+    """
     node = plan.field("infer", "export_outputs")
     if node is None:
         return Exports([], [], [])
@@ -55,6 +59,9 @@ def exports(plan: Plan) -> Exports:
     found = [_signature(plan, key, item, at) for key, item, at in entries]
     if len(found) == 1 and found[0].predictions and is_default(plan, found[0].key):
         return Exports([], [], [])
+    if not classified:
+        kept = [signature.kind == "PredictOutput" for signature in found]
+        found, entries = list(itertools.compress(found, kept)), list(itertools.compress(entries, kept))
     values = [v for signature in found if not signature.predictions for v in signature.values.values()]
     for signature, (_, _, at) in zip(found, entries):
         held = [] if signature.predictions else signature.values.values()

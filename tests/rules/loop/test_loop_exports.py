@@ -359,6 +359,7 @@ def test_what_classifies_is_sent_serialized_examples(receiver: str, export: str,
 def test_what_classifies_is_left_out_where_features_are_fed() -> None:
     text = migrated(head=HEAD.replace(RETURN, SIGNATURES.replace("{KEYS}", CLASSIFIED)))
     assert 'signatures={"serving_default": serve}' in text and "replace_method_name" not in text
+    assert "def sure(" not in text and "def value(" not in text
 
 
 def test_a_path_that_becomes_text_is_one() -> None:

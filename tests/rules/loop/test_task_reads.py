@@ -26,7 +26,7 @@ PS = 'len(resolver.cluster_spec().as_dict().get("ps", []))'
         ("count = config.num_ps_replicas", f"count = {PS}"),
         (
             "count = config.num_worker_replicas",
-            'if job in ("chief", "master", "worker"))',
+            'if job in ("chief", "master", "worker")',
         ),
     ],
 )
