@@ -112,6 +112,8 @@ def test_the_page_counts_only_what_could_run_before() -> None:
     ]
     assert [row.broken for row in rows] == [False, True, False, False]
     text = page.text(rows)
+    assert page.text(page.rows_of(text, ())) == text
+    assert [row.program for row in page.rows_of(text, {"two", "four"})] == ["one", "three"]
     assert "| programs whose old side runs | 3 |" in text
     assert "| of repositories | 2 |" in text
     assert "| migrated | 2 |" in text

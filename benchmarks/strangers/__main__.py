@@ -5,8 +5,9 @@
 MIRRORS is a folder with git clones of the repositories of programs.toml, as `owner+name`, `owner/name` or `name`; programs
 of which there is none are passed over. The Python that runs this needs TensorFlow 2.15, pandas, and whatever else they import.
 Results are kept in the work folder, so that a run of a few programs, given by name, renews their rows alone; `--page` writes
-docs/strangers.md from all that are there. The programs are code of strangers: they run as they are, with the rights of whoever
-starts this. Exit status 1 where `migrate --apply` ended with 0, and the program does not run or differs.
+docs/strangers.md from all that are there, and keeps its rows of other programs. The programs are code of strangers: they run
+as they are, with the rights of whoever starts this. Exit status 1 where `migrate --apply` ended with 0, and the program does
+not run or differs.
 """
 
 from __future__ import annotations
@@ -59,7 +60,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     files = [work / program.name / "row.json" for program in known]
     rows = [Row(**json.loads(file.read_text("utf-8"))) for file in files if file.is_file()]
     if options.page:
-        page.write(rows, PAGE)
+        measured = {row.program.partition(" ")[0] for row in rows}
+        kept = {row.program.partition(" ")[0]: row for row in page.rows_of(PAGE.read_text("utf-8"), measured)}
+        kept.update({row.program.partition(" ")[0]: row for row in rows})
+        page.write([kept[program.name] for program in known if program.name in kept], PAGE)
     return 1 if any(row.broken for row in rows) else 0
 
 

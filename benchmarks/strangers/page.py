@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from .trial import EQUAL, TIERS, Row
+from .trial import EQUAL, OLD_FAILS, TIERS, Row
+
+_TOLD = ", and says so"
+"""Behind what differs or does not run although `migrate` did not promise it."""
 
 _TEXT = """\
 # Programs of strangers
@@ -42,7 +46,8 @@ def _cell(text: str) -> str:
 
 def _shortened(reasons: Sequence[str]) -> str:
     reasons = [reason.partition(" the error in its log")[0] for reason in reasons]
-    shown = "; ".join(reason if len(reason) <= 160 else reason[:157] + "..." for reason in reasons[:2])
+    most = 160 if len(reasons) > 1 else 340  # one may be two that were joined
+    shown = "; ".join(reason if len(reason) <= most else reason[: most - 3] + "..." for reason in reasons[:2])
     return _cell(shown + (f"; {len(reasons) - 2} more" if len(reasons) > 2 else ""))
 
 
@@ -60,13 +65,37 @@ def text(rows: Sequence[Row]) -> str:
         )
     ]
     for row in counted:
-        cells = [row.repository, row.program, row.tier, row.result, _shortened(row.reasons)]
+        told = _TOLD if row.exit_status and row.result not in ("", EQUAL) else ""
+        cells = [row.repository, row.program, row.tier, row.result + told, _shortened(row.reasons)]
         lines.append(f"| {' | '.join(cells)} |\n")
     left_out = [row for row in rows if not row.counts]
     if left_out:
         lines.append(_LEFT_OUT)
         lines += [f"| {row.repository} | {row.program} | {_shortened(row.reasons[:1])} |\n" for row in left_out]
     return "".join(lines)
+
+
+def rows_of(text: str, measured: Collection[str]) -> list[Row]:
+    """The rows of a page, but for programs that are `measured` anew."""
+    found = []
+    for line in text.splitlines():
+        cells = [_plain(cell) for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        if len(cells) < 3 or "/" not in cells[0] or cells[1].partition(" ")[0] in measured:
+            continue
+        if len(cells) == 3:
+            found.append(Row(cells[0], cells[1], result=OLD_FAILS, reasons=[cells[2]]))
+        else:
+            repository, program, tier, result, reasons = cells
+            status = int(result.endswith(_TOLD))
+            row = Row(
+                repository, program, tier, result.removesuffix(_TOLD), status, reasons=[reasons] if reasons else []
+            )
+            found.append(row)
+    return found
+
+
+def _plain(cell: str) -> str:
+    return cell.strip().replace("\\|", "|").replace("&lt;", "<")
 
 
 def write(rows: Sequence[Row], path: Path) -> None:
