@@ -12,7 +12,8 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
 from migrator.resolve.calls import arguments, delete_arguments
 from migrator.resolve.module import Module
-from migrator.resolve.project import Project
+from migrator.resolve.project import Definition, Project
+from migrator.resolve.redefined import defined_above
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Rename
 
@@ -69,6 +70,9 @@ def _metrics(project: Project, module: Module, value: ast.expr, driver: Callable
     where, function = module, value
     if not isinstance(value, ast.Lambda):
         definition = project.definition(module, value)
+        again = defined_above(module, value) if definition is None else None
+        if again is not None:
+            definition = Definition(module, again)
         if definition is None or not isinstance(definition.node, ast.FunctionDef):
             raise Unsupported("the function of `add_metrics` is not found", value)
         where, function = definition.module, definition.node  # type: ignore[assignment]

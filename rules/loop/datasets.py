@@ -16,6 +16,7 @@ from typing import Union
 from migrator.normalise.draft.arguments import defaults, parameters
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
+from migrator.resolve.redefined import defined_above
 
 from .settings import is_count
 from .values import are_tensors, given_to
@@ -172,7 +173,7 @@ class Reader:
         if mode[1]:
             return Known(_MODES[mode[2]]) if mode[2] in _MODES else None
         found = self.project.definition(module, node)
-        above = _defined_above(module, node) if found is None else None
+        above = defined_above(module, node, _runs_at_once) if found is None else None
         if above is not None:
             return Function(module, above, {})
         if found is not None:
@@ -418,24 +419,9 @@ def _bind(target: ast.expr, value: Value, env: Env) -> None:
             _bind(element, None, env)
 
 
-def _defined_above(module: Module, node: ast.expr) -> ast.FunctionDef | None:
-    """Of several functions of one name in a module, that which a statement of its own calls: the last one above it."""
-    found = [binding.node for binding in module.bindings(node)] if isinstance(node, ast.Name) else []
-    plain = [
-        f for f in found if isinstance(f, ast.FunctionDef) and not f.decorator_list and module.parent(f) is module.tree
-    ]
-    statement = module.statement(node)
-    if len(found) < 2 or len(plain) < len(found) or module.parent(statement) is not module.tree:
-        return None
-    above = [function for function in plain if function.lineno < statement.lineno]
-    for ancestor in module.ancestors(node):
-        if ancestor is statement:
-            break
-        if isinstance(ancestor, ast.Lambda):
-            given = module.parent(ancestor)
-            call = module.parent(given) if isinstance(given, ast.keyword) else given
-            method = call.func.attr if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else ""
-            late = method == "predict" and len(above) == len(plain)  # it calls the function when it is read
-            if method not in ("train", "evaluate") and not late:
-                return None
-    return max(above, key=lambda function: function.lineno, default=None)
+def _runs_at_once(module: Module, function: ast.Lambda, last: bool) -> bool:
+    """Whether an Estimator calls a function before the next statement; predictions do so when they are read."""
+    given = module.parent(function)
+    call = module.parent(given) if isinstance(given, ast.keyword) else given
+    method = call.func.attr if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else ""
+    return method in ("train", "evaluate") or (method == "predict" and last)

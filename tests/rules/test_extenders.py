@@ -22,6 +22,20 @@ def test_metrics_are_those_of_tensorflow_1(place: str) -> None:
     assert "\ne = add_metrics(e, my_rmse)\nevaluate(e, F)\n" in text
 
 
+def test_a_function_that_the_module_defines_again() -> None:
+    """As cells of notebooks do that are copied and changed."""
+    once = f"{MADE}e = tf.contrib.estimator.add_metrics(e, my_rmse)\ne.evaluate(F)\n"
+    text = migrate(f"{HEAD}{once}{METRIC}{once}")
+    assert text.count("tf.compat.v1.metrics.root_mean_squared_error(") == 2
+    assert text.count("e = add_metrics(e, my_rmse)\nevaluate(e, F)\n") == 2
+
+
+def test_a_function_that_a_condition_defines_again_is_not_known() -> None:
+    again = "if FLAG:\n    my_rmse = None\n"
+    program = f"{HEAD}{again}{MADE}e = tf.contrib.estimator.add_metrics(e, my_rmse)\n"
+    assert "the function of `add_metrics` is not found" in manual_reason(program)
+
+
 def test_by_keyword_and_around_the_construction() -> None:
     statements = f"e = tf.contrib.estimator.add_metrics(metric_fn=my_rmse, estimator={MADE[4:-1]})\n"
     text = migrate(HEAD + statements)
