@@ -6,7 +6,6 @@ import ast
 import bisect
 import contextlib
 import copy
-import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -40,13 +39,13 @@ class Change:
             return []
 
     @classmethod
-    def every(cls, wanted: Iterable[tuple[Module, rewrite.Change]]) -> list[Change]:
-        """What changes of nodes of several modules come to, which are made all or not at all. Raises Stuck where code cannot
-        be printed, so that it has to stay."""
+    def every(cls, wanted: Iterable[tuple[Module, rewrite.Change]], homes: Iterable[Module] = ()) -> list[Change]:
+        """What changes of nodes of several modules come to, which are made all or not at all; `homes` are others that nodes
+        come from. Raises Stuck where code cannot be printed, so that it has to stay."""
         by_module: dict[Module, list[rewrite.Change]] = {}
         for module, change in wanted:
             by_module.setdefault(module, []).append(change)
-        files = [module.cst for module in by_module]
+        files = [module.cst for module in dict.fromkeys([*by_module, *homes])]
         try:
             found = [one for module, mine in by_module.items() for one in module.cst.written(mine, files)]
         except rewrite.Unprintable as error:
@@ -218,7 +217,10 @@ class Drafts:
         found: list[Edit] = []
         for path, mine in by_path.items():
             if path in self._origins:
-                found += _hunks(self._first[path], splice(self.project.modules[path].source, mine))
+                draft = self.project.modules[path]
+                new = Module(path, splice(draft.source, mine).decode("utf-8", "surrogatepass"))
+                lines = self._moved(draft, new, dict.fromkeys(mine, ()))
+                found += _hunks(self._first[path], new.source, lines)
             else:
                 found += mine
         return found
@@ -229,21 +231,44 @@ def _line(module: Module, number: int) -> str:
     return module.source[starts[number - 1] : starts[number]].decode("utf-8", "surrogatepass").rstrip()
 
 
-def _hunks(old: Module, new: bytes) -> list[Edit]:
-    """Edits of whole lines from `old` to `new`.
+def _hunks(old: Module, new: bytes, origins: Iterable[Origin]) -> list[Edit]:
+    """Edits of whole lines from `old` to `new`, whose lines were written at `origins`.
 
     A hunk takes the line break before it along, so that nothing else can be inserted right at its beginning.
     """
     before, after = old.source.splitlines(keepends=True), new.splitlines(keepends=True)
-    starts = [0]
-    for line in before:
-        starts.append(starts[-1] + len(line))
+    kept = [
+        (number - 1, index)
+        for index, (line, (path, number)) in enumerate(zip(after, origins))
+        if path == old.path and number <= len(before) and before[number - 1] == line
+    ]
     found = []
-    for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        if tag == "equal":
-            continue
-        start, text = starts[i1], b"".join(after[j1:j2])
-        end = next((end for end in (b"\r\n", b"\n") if i1 and before[i1 - 1].endswith(end)), b"")
-        start, text = start - len(end), end + text
-        found.append(Edit(old.path, start, starts[i2], text.decode("utf-8", "surrogatepass")))
+    first, begin = 0, 0
+    for last, end in (*_in_order(kept), (len(before), len(after))):
+        if first < last or begin < end:
+            start, text = old.line_starts[first] if first < len(before) else len(old.source), b"".join(after[begin:end])
+            stop = old.line_starts[last] if last < len(before) else len(old.source)
+            lead = next((end for end in (b"\r\n", b"\n") if first and before[first - 1].endswith(end)), b"")
+            found.append(Edit(old.path, start - len(lead), stop, (lead + text).decode("utf-8", "surrogatepass")))
+        first, begin = last + 1, end + 1
     return found
+
+
+def _in_order(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Of pairs whose second parts grow, as many as there can be whose first parts grow as well."""
+    ends: list[int] = []
+    """Of each length, the least first part that such a row can end with."""
+    rows: list[tuple[tuple[int, int], int]] = []
+    """Each pair, and the number of the one before it in its row."""
+    last: list[int] = []
+    for pair in pairs:
+        place = bisect.bisect_left(ends, pair[0])
+        rows.append((pair, last[place - 1] if place else -1))
+        ends[place : place + 1] = [pair[0]]
+        last[place : place + 1] = [len(rows) - 1]
+    found: list[tuple[int, int]] = []
+    at = last[-1] if last else -1
+    while at >= 0:
+        pair, at = rows[at]
+        found.append(pair)
+    return found[::-1]
