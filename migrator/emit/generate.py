@@ -21,8 +21,9 @@ from migrator.analyse.results.metricreads import training_metrics
 from migrator.analyse.results.metrics import MetricEntry, metric_entries
 from migrator.analyse.results.outputs import boundary, outputs, repr_key, single
 from migrator.analyse.results.singleoutput import single_output
-from migrator.analyse.statements.flow import Frame, Leaf, surely
+from migrator.analyse.statements.flow import Frame, Leaf
 from migrator.analyse.statements.names import reads
+from migrator.analyse.statements.slicing import surely
 from migrator.analyse.training.clipping import with_clipping
 from migrator.analyse.training.optimizernames import check_optimizer
 from migrator.analyse.training.sums import names_of_sums

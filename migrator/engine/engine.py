@@ -6,7 +6,6 @@ when nothing is left to apply. Whatever goes wrong with a file or in a rule beco
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from migrator.discover.cells import CellBorder
 from migrator.discover.sources import SourceFile, translate_newlines
 from migrator.engine.apart import Parting, revised
 from migrator.engine.checking import Checker, Finding, Findings
+from migrator.engine.context import Context, parse, parse_problem
 from migrator.engine.fixes import Selection, refusal, splice
 from migrator.engine.places import Shift, in_original, in_result
 from migrator.engine.registry import Registry, load
@@ -27,11 +27,8 @@ from migrator.vocabulary.problems import (
     ENCODING,
     OCCUPIED,
     broken_problem,
-    deep_problem,
     fixpoint_problem,
-    internal_problem,
     problem,
-    syntax_problem,
 )
 from migrator.vocabulary.units import Units, is_remark
 from migrator.write.companions import Companions
@@ -65,11 +62,11 @@ def migrate_component(
       original text; with `settings.apply`, what remains is placed in the new text.
     """
     sources = {source.path: source for source in files}
-    return _migrate(sources, _Context(context), settings, registry or load())
+    return _migrate(sources, Context(context), settings, registry or load())
 
 
 def _migrate(
-    sources: Mapping[str, SourceFile], context: _Context, settings: Settings, registry: Registry
+    sources: Mapping[str, SourceFile], context: Context, settings: Settings, registry: Registry
 ) -> list[Outcome]:
     banned: set[tuple[str, str]] = set()
     notes: list[Diagnostic] = []
@@ -91,7 +88,7 @@ def _migrate(
 
 def _settled(
     sources: Mapping[str, SourceFile],
-    context: _Context,
+    context: Context,
     settings: Settings,
     registry: Registry,
     banned: set[tuple[str, str]],
@@ -112,52 +109,13 @@ def _settled(
     return None
 
 
-def parse(source: SourceFile) -> Module:
-    """The parsed module. Raises SyntaxError, RecursionError, MemoryError or ValueError."""
-    module = Module(source.path, source.text)
-    if source.path in _context_modules:
-        module.share(_context_modules[source.path])
-    module.tree  # noqa: B018  parses now
-    return module
-
-
-_CONTEXT_MODULES = 64
-_context_modules: dict[str, Module] = {}
-
-
-def _context_module(source: SourceFile) -> Module:
-    """The module, kept for other components, as many programs share the same helpers.
-
-    It is parsed when a rule first looks into it; errors are reported where the file is worked on.
-    """
-    module = _context_modules.pop(source.path, None)
-    if module is None or module.text != source.text:
-        module = Module(source.path, source.text, lenient=True)
-    _context_modules[source.path] = module  # the last one used is the last one in it
-    while len(_context_modules) > _CONTEXT_MODULES:
-        del _context_modules[next(iter(_context_modules))]
-    return module
-
-
-class _Context:
-    """Further files; only a component with an Estimator pays for them."""
-
-    def __init__(self, sources: Iterable[SourceFile]) -> None:
-        self._sources = sources
-
-    @functools.cached_property
-    def modules(self) -> dict[str, Module]:
-        """The modules by path."""
-        return {source.path: _context_module(source) for source in self._sources}
-
-
 class _Run:
     """One attempt at a component."""
 
     def __init__(
         self,
         sources: Mapping[str, SourceFile],
-        context: _Context,
+        context: Context,
         settings: Settings,
         registry: Registry,
         banned: set[tuple[str, str]],
@@ -183,7 +141,7 @@ class _Run:
             try:
                 self.modules[source.path] = parse(source)
             except Exception as error:
-                self.failures[source.path] = _parse_problem(source, error)
+                self.failures[source.path] = parse_problem(source, error)
         rules = registry.program_rules
         if any(
             rule.concerns(module) and rule.looks_around(module) for rule in rules for module in self.modules.values()
@@ -465,11 +423,3 @@ def _priority(finding: Finding) -> tuple[bool, list[tuple[str, int, int]], str, 
     fix = finding.diagnostic.fix
     spans = sorted((edit.path, edit.start, edit.end) for edit in fix.edits) if fix else []
     return not finding.program, spans, finding.diagnostic.code, finding.diagnostic.message
-
-
-def _parse_problem(source: SourceFile, error: Exception) -> Diagnostic:
-    if isinstance(error, SyntaxError):
-        return syntax_problem(source.path, error, source.text)
-    if isinstance(error, (RecursionError, MemoryError)):
-        return deep_problem(source.path)
-    return internal_problem(source.path, "E005 (reading)", error)

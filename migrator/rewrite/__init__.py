@@ -17,7 +17,7 @@ from .changes import Change, Conflict, Import, Insert, Remove, Rename, Replace, 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from .arguments import Key, Value
+    from .arguments import Key, Spread, Value
     from .templates import Hole
 
 __all__ = [
@@ -32,24 +32,85 @@ __all__ = [
     "Unprintable",
     "Written",
     "code",
+    "commented",
     "expr",
+    "in_its_line",
     "lines",
+    "source",
+    "spaced",
     "statements",
+    "unspaced",
     "with_arguments",
+    "with_body",
+    "with_function",
     "with_parameters",
+    "with_remark",
 ]
 
 
-def code(text: str, /) -> cst.BaseExpression:
-    """An expression from its source as it is, with braces that are no holes."""
+def code(text: str, /, indent: str = "") -> cst.BaseExpression:
+    """An expression from its source as it is, with braces that are no holes; see `migrator.rewrite.templates`."""
     from . import templates
 
-    return templates.code(text)
+    return templates.code(text, indent)
+
+
+def source(node: cst.CSTNode, /) -> str:
+    """The text of a node."""
+    import libcst as cst
+
+    return cst.Module([]).code_for_node(node)
+
+
+def with_body(
+    statement: Statement, body: Sequence[Statement], orelse: Sequence[Statement] | None = None
+) -> cst.BaseCompoundStatement:
+    """A compound statement with another body; see `migrator.rewrite.bodies`."""
+    from . import bodies
+
+    return bodies.with_body(statement, body, orelse)
+
+
+def in_its_line(line: Statement, new: Sequence[Statement]) -> list[Statement]:
+    """Statements in the place of a simple one, with its comments; see `migrator.rewrite.bodies`."""
+    from . import bodies
+
+    return bodies.in_its_line(line, new)
+
+
+def commented(line: Statement, new: Sequence[Statement]) -> list[Statement]:
+    """Statements that bring comments of their own, below those above another one, whose place they take."""
+    from . import bodies
+
+    return bodies.commented(line, new)
+
+
+def spaced(statements: Sequence[Statement]) -> list[Statement]:
+    """Statements with a blank line above the first one."""
+    from . import bodies
+
+    return bodies.spaced(statements)
+
+
+def unspaced(statements: Sequence[Statement]) -> list[Statement]:
+    """Statements without blank lines above the first one."""
+    from . import bodies
+
+    return bodies.unspaced(statements)
+
+
+def with_remark(statement: Statement, line: Statement) -> Statement:
+    """A compound statement with the comment behind a simple one; see `migrator.rewrite.bodies`."""
+    from . import bodies
+
+    return bodies.with_remark(statement, line)
 
 
 def lines(text: str, /) -> list[Statement]:
     """Statements from their source as it is, with braces that are no holes."""
-    return statements(text.replace("{", "{{").replace("}", "}}"))
+    from . import templates
+
+    return templates.lines(text)
 
 
 def expr(template: str, /, **holes: Hole) -> cst.BaseExpression:
@@ -74,7 +135,7 @@ def with_arguments(
     values: Mapping[int, Value] | None = None,
     drop: Collection[Key] = (),
     insert: Mapping[int, Union[Value, Sequence[Value]]] | None = None,
-    spread: Mapping[int, Mapping[str, Value]] | None = None,
+    spread: Mapping[int, Spread] | None = None,
     add: Mapping[str, Value] | None = None,
 ) -> cst.Call:
     """A call with other arguments; see `migrator.rewrite.arguments`."""
@@ -83,6 +144,13 @@ def with_arguments(
     return arguments.with_arguments(
         call, rename=rename, named=named, values=values, drop=drop, insert=insert, spread=spread, add=add
     )
+
+
+def with_function(call: cst.BaseExpression, function: Value) -> cst.Call:
+    """The call of another function with the same arguments; see `migrator.rewrite.arguments`."""
+    from . import arguments
+
+    return arguments.with_function(call, function)
 
 
 def with_parameters(

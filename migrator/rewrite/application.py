@@ -224,7 +224,8 @@ class Application:
                 place = self._file.text.location(target)
                 raise Conflict(f"{place}: a change of code that another change takes away")
         settled = {target: self._settled_slot(target, slot) for target, slot in slots.items()}
-        for patch in Blocks(self._file.text, self._file.parent, self._file.indentation).patches(settled):
+        blocks = Blocks(self._file.text, self._file.parent, self._file.indentation)
+        for patch in blocks.patches(blocks.settled(settled, self._moves)):
             yield from self._patched(patch)
         yield from self._file.plain(self._plain)
 
@@ -242,6 +243,14 @@ class Application:
             behind = behind or is_compound(target) or has_comment(new[-1])
         first = _lines(self._settled(slot.first, target))
         return Slot(before, new, after, above, behind, first, slot.gap, slot.apart)
+
+    def _moves(self, target: ast.stmt, other: ast.stmt) -> bool:
+        """Whether a statement is a part of what takes the place of another one."""
+        old = self._file.known_statement(other)
+        if old is None:
+            return False
+        held = self._held[target].nodes
+        return old in held or any(child in held for name, child in children(old) if name == "body")
 
     def _is_held(self, node: cst.CSTNode) -> bool:
         return any(node in held.nodes for held in self._held.values())

@@ -15,6 +15,7 @@ Key = Union[int, str]
 Value = Union[str, cst.BaseExpression]
 """An expression, or a name as text."""
 
+Spread = Union[Mapping[str, Value], tuple[cst.Call, int]]
 _Blanks = cst.BaseParenthesizableWhitespace
 _NOTHING = cst.SimpleWhitespace("")
 _NO_COMMA = cst.MaybeSentinel.DEFAULT
@@ -29,7 +30,7 @@ def with_arguments(
     values: Mapping[int, Value] | None = None,
     drop: Collection[Key] = (),
     insert: Mapping[int, Union[Value, Sequence[Value]]] | None = None,
-    spread: Mapping[int, Mapping[str, Value]] | None = None,
+    spread: Mapping[int, Spread] | None = None,
     add: Mapping[str, Value] | None = None,
 ) -> cst.Call:
     """A call with other arguments; what is not mentioned stays. Places are those in the old call.
@@ -41,7 +42,8 @@ def with_arguments(
       values: new values of arguments, by their places.
       drop: arguments that go, with the comments behind them.
       insert: new positional arguments, each before the one that has its place now.
-      spread: keyword arguments that stand in the place of others.
+      spread: keyword arguments that stand in the place of others, or another call whose arguments do so as they stand there,
+        but for as many of the first ones.
       add: new keyword arguments, behind the others; on lines of their own where the last one has one and ends with a comma.
     """
     if not isinstance(call, cst.Call):
@@ -62,13 +64,29 @@ def with_arguments(
     for at, value in inserted:
         list_.insert(at, _argument(value))
     doomed = [at for at, arg in enumerate(call.args) if at in drop or arg.keyword and arg.keyword.value in drop]
-    for at, values_ in sorted((spread or {}).items(), reverse=True):
-        list_.spread(at, [_named(*pair) for pair in values_.items()])
-    more = [*((place, 1) for place, _ in inserted), *((at + 1, len(told) - 1) for at, told in (spread or {}).items())]
-    list_.drop({at + sum(count for place, count in more if place <= at) for at in doomed})
+    grown: dict[int, int] = {}
+    for at, values_ in sorted((spread or {}).items(), key=lambda pair: pair[0], reverse=True):
+        if isinstance(values_, Mapping):
+            grown[at] = list_.spread(at, [_named(*pair) for pair in values_.items()])
+        else:
+            grown[at] = list_.take_over(at, *values_)
+    list_.drop(
+        {
+            at + sum(place <= at for place, _ in inserted) + sum(more for place, more in grown.items() if place < at)
+            for at in doomed
+        }
+    )
     for keyword, value in (add or {}).items():
         list_.append(_named(keyword, value))
     return list_.call(call)
+
+
+def with_function(call: cst.BaseExpression, function: Value) -> cst.Call:
+    """The call of another function with the same arguments."""
+    if not isinstance(call, cst.Call):
+        raise TypeError(f"a {type(call).__name__} has no function")
+    new = name(function) if isinstance(function, str) else function
+    return call.with_changes(func=fitted(new, [(call, "func")]))
 
 
 def _named(keyword: str, value: Value) -> cst.Arg:
@@ -121,18 +139,28 @@ class _List:
             self._args.insert(at, new)
         else:
             packed = len(self._args) > 1 and not _breaks(self._behind(0))
-            if _breaks(self._before) and not _has_comment(self._before) and not packed:
-                new = new.with_changes(comma=cst.Comma(whitespace_after=self._before.deep_clone()))
+            before = self._before
+            if isinstance(before, cst.ParenthesizedWhitespace) and not packed:
+                new = new.with_changes(comma=cst.Comma(whitespace_after=before.deep_clone()))
+                self._before = before.with_changes(first_line=cst.TrailingWhitespace(), empty_lines=[])
             self._args.insert(0, new)
 
-    def spread(self, at: int, new: Sequence[cst.Arg]) -> None:
-        """Put arguments in the place of one."""
+    def spread(self, at: int, new: Sequence[cst.Arg]) -> int:
+        """Put arguments in the place of one; says how many more there are now."""
         if not new:
             self.drop([at])
-            return
+            return -1
         last = self._args[at]
         behind = new[-1].with_changes(comma=last.comma, whitespace_after_arg=last.whitespace_after_arg)
         self._args[at : at + 1] = [*new[:-1], behind]
+        return len(new) - 1
+
+    def take_over(self, at: int, other: cst.Call, first: int) -> int:
+        """The same with arguments of another call, which keep their lines."""
+        lead = _List(other)._lead(first)
+        if _breaks(lead) and not _breaks(self._lead(at)):
+            self._put_before(at, lead)
+        return self.spread(at, other.args[first:])
 
     def append(self, new: cst.Arg) -> None:
         """Put an argument behind all others."""
@@ -142,7 +170,12 @@ class _List:
         lead = self._behind(len(self._args) - 2) if len(self._args) > 1 else self._before
         last = self._args[-1]
         comma = last.comma
-        if not isinstance(comma, cst.Comma):
+        if not isinstance(comma, cst.Comma) and len(self._args) > 1 and all(map(_breaks, self._gaps())):
+            assert isinstance(lead, cst.ParenthesizedWhitespace)
+            line = cst.ParenthesizedWhitespace(indent=lead.indent, last_line=lead.last_line)  # as each of them has
+            new = new.with_changes(whitespace_after_arg=last.whitespace_after_arg)
+            last = last.with_changes(comma=cst.Comma(whitespace_after=line), whitespace_after_arg=_NOTHING)
+        elif not isinstance(comma, cst.Comma):
             new = new.with_changes(whitespace_after_arg=last.whitespace_after_arg)
             last = last.with_changes(whitespace_after_arg=_NOTHING)
         elif not isinstance(lead, cst.ParenthesizedWhitespace):
@@ -180,6 +213,10 @@ class _List:
     def _behind(self, at: int) -> _Blanks:
         comma = self._args[at].comma
         return comma.whitespace_after if isinstance(comma, cst.Comma) else cst.SimpleWhitespace(" ")
+
+    def _gaps(self) -> list[_Blanks]:
+        """What is between the arguments, and before the first one."""
+        return [self._before, *map(self._behind, range(len(self._args) - 1))]
 
     def _put_before(self, at: int, blanks: _Blanks) -> None:
         if not at:

@@ -30,6 +30,8 @@ class Slot:
     """Whether blank lines come behind that."""
     apart: bool = False
     """Whether the blank lines that set it off go with it, and the comments above it."""
+    through: ast.stmt | None = None
+    """The last of the statements behind it that go, too, as they move into what takes its place."""
 
     @property
     def written(self) -> list[Statement]:
@@ -69,6 +71,8 @@ class Blocks:
         self._text = text
         self._parent = parent
         self._unit = unit
+        self._gone: set[ast.stmt] = set()
+        """Statements that go."""
 
     def block(self, node: ast.stmt) -> list[ast.stmt]:
         """The statements among which one stands. Raises Conflict for an ``elif``, which is none by itself."""
@@ -84,6 +88,7 @@ class Blocks:
     def patches(self, slots: Mapping[ast.stmt, Slot]) -> Iterator[Patch]:
         """What has to be written where, in source order within a block."""
         blocks = {id(block): block for block in map(self.block, slots)}
+        self._gone = {node for node, slot in slots.items() if slot.new == [] and not slot.written}
         for block in blocks.values():
             idle = all(node in slots and slots[node].new == [] and not slots[node].written for node in block)
             emptied = block[0] if idle and not isinstance(self._parent(block[0]), ast.Module) else None
@@ -100,6 +105,35 @@ class Blocks:
                     found = self._on_new_lines(run, mine)
                 for patch in found:
                     yield replace(patch, depth=depth)
+
+    def settled(
+        self, slots: Mapping[ast.stmt, Slot], moves: Callable[[ast.stmt, ast.stmt], bool]
+    ) -> dict[ast.stmt, Slot]:
+        """Slots with those as one that follow each other, where statements behind one that is replaced go as they move into
+        what takes its place: so that the edits of them are small. `moves` says whether the second moves there."""
+        found = dict(slots)
+        for node, slot in slots.items():
+            if not slot.new or slot.after or node not in found or not self._is_alone(node):
+                continue
+            if not slot.behind and self._has_remark(node):
+                continue
+            block = self.block(node)
+            for other in block[block.index(node) + 1 :]:
+                theirs = slots.get(other)
+                gone = theirs is not None and theirs.new == [] and not theirs.written and not theirs.apart
+                if not gone or not self._is_alone(other) or not moves(node, other):
+                    break
+                found[node] = replace(found[node], through=other)
+                del found[other]
+        return found
+
+    def _has_remark(self, node: ast.stmt) -> bool:
+        """Whether a comment stands behind a statement."""
+        end = self._end(node)
+        return self._text.comments_in(end, self._text.line_span((end, end))[1])
+
+    def _is_alone(self, node: ast.stmt) -> bool:
+        return has_own_lines(self._text, whole_span(self._text, node))
 
     def _depth(self, node: ast.AST) -> int:
         around = self._parent(node)
@@ -122,7 +156,9 @@ class Blocks:
         indent = indentation(text, span[0])
         if slot.first:
             above = comments_above(text, first) if slot.above else text.above_comments(first)
-            yield Patch((above, above), slot.first, indent, tail=text.newline * (slot.gap + (slot.gap and not indent)))
+            apart = text.newline * (1 if indent else 2) if slot.gap else ""
+            lead = text.newline * self._missing(above, 1 if indent else 2) if slot.gap else ""
+            yield Patch((above, above), slot.first, indent, lead, apart)
         if slot.before:
             yield Patch((first, first), slot.before, indent)
         if node is emptied:
@@ -136,22 +172,47 @@ class Blocks:
             if not slot.new:
                 yield Patch((above, last))
             else:
-                region = above if slot.above else span[0], last if slot.behind else span[1]
-                ended = not slot.behind or not self._ends_line(last)
-                yield Patch(region, slot.new, indent, begun=not slot.above, ended=ended)
+                behind = slot.behind or slot.through is not None
+                if slot.through is not None:
+                    last = text.line_span(whole_span(text, slot.through))[1]
+                led = bool(slot.new[0].leading_lines)  # by a blank line
+                region = above if slot.above else first if led else span[0], last if behind else span[1]
+                ended = not behind or not self._ends_line(last)
+                yield Patch(region, slot.new, indent, begun=not slot.above and not led, ended=ended)
         if slot.after:
             yield self._below(last, slot.after, indent)
 
     def _set_off(self, node: ast.stmt, first: int, last: int) -> Span:
-        """The lines of a statement with the blank lines below it. With those above it, where it is the last one of its
-        block, so that what follows keeps its distance, and where it is an import with more of them below."""
+        """The lines of a statement with the blank lines below it, where those above it are enough. With those above it, where
+        it is the last one of its block, so that what follows keeps its distance, and where it is an import with more of them
+        below."""
         source, above, below = self._text.source, first, last
         while source[:above].endswith((b"\n\n", b"\n\r\n")):
             above -= 2 if source[:above].endswith(b"\r\n") else 1
         while source[below : below + 1] in (b"\n", b"\r"):
             below += 1
         imports = isinstance(node, (ast.Import, ast.ImportFrom)) and below - last >= first - above
-        return (above, last) if imports or node is self.block(node)[-1] else (first, below)
+        if imports or node is self.block(node)[-1] or above < first and below - last > first - above:
+            return above, last
+        return (first, below) if self._begins_paragraph(node) else (first, last)
+
+    def _begins_paragraph(self, node: ast.stmt) -> bool:
+        """Whether a statement is the first one of its block, or has a blank line above it; those that go do not count."""
+        block = self.block(node)
+        at = block.index(node)
+        while at and block[at - 1] in self._gone:
+            at -= 1
+        above = self._text.above_comments(self._text.line_span(whole_span(self._text, block[at]))[0])
+        return not at or self._text.is_blank_above(above)
+
+    def _missing(self, start: int, wanted: int) -> int:
+        """How many of the `wanted` blank lines above a line there are not; none are wanted where a block or a cell begins."""
+        lines = self._text.source[:start].splitlines()
+        blank = len(lines) - len(self._text.source[:start].rstrip().splitlines())
+        code = lines[: len(lines) - blank]
+        cells = self._text.cells
+        begins = not code or code[-1].rstrip().endswith(b":") or cells is not None and cells.begins(len(lines) + 1)
+        return 0 if begins else max(0, wanted - blank)
 
     def _below(self, last: int, statements: Sequence[Statement], indent: str) -> Patch:
         """Statements on lines of their own from a line's end on."""
@@ -227,13 +288,6 @@ def _gaps(run: Sequence[ast.stmt], slots: Mapping[ast.stmt, Slot]) -> Iterator[t
             new = []
         new += [*(slot.new or ()), *slot.after]
     yield None, new
-
-
-def below_blank_line(statement: Statement) -> Statement:
-    """A statement with a blank line above it."""
-    import libcst as cst
-
-    return statement.with_changes(leading_lines=[cst.EmptyLine(indent=False), *statement.leading_lines])
 
 
 def has_comment(statement: Statement) -> bool:

@@ -118,13 +118,20 @@ class CstFile:
                 stack += children(inner)
         return self.statement(node, table) if isinstance(node, ast.stmt) else self.filled(node, table)
 
-    def statements(self, nodes: Sequence[ast.stmt], substitute: Substitute | None = None) -> list[Statement]:
-        """Statements in a row, with the blank lines between them, of several only one; see `substituted`. Raises Unprintable."""
-        from .blocks import below_blank_line
+    def statements(
+        self, nodes: Sequence[ast.stmt], substitute: Substitute = lambda node: None, apart: bool = False
+    ) -> list[Statement]:
+        """Statements in a row, each with the blank line above it, of several only one; the first one only if the row has to
+        stay `apart` from what comes before it. See `substituted`. Raises Unprintable.
+        """
+        from .bodies import spaced
 
-        new = [self.statement(node) if substitute is None else self.substituted(node, substitute) for node in nodes]
-        above = [self.text.is_blank_above(self._unit(self._wholes, node, whole).piece.start) for node in nodes]
-        return [below_blank_line(one) if index and above[index] else one for index, one in enumerate(new)]
+        found: list[Statement] = []
+        for node in nodes:
+            blank = (found or apart) and self.text.is_blank_above(self._unit(self._wholes, node, whole).piece.start)
+            new = [self.substituted(node, substitute)]
+            found += spaced(new) if blank else new
+        return found
 
     def known_statement(self, node: ast.stmt) -> Statement | None:
         """A statement that was asked for before."""

@@ -48,9 +48,30 @@ def statements(template: str, /, **holes: Hole) -> list[Statement]:
     return list(block.body)  # type: ignore[arg-type]  # as all that stands in a block
 
 
-def code(text: str) -> cst.BaseExpression:
-    """An expression from its source as it is."""
-    return cst.parse_expression(text, _CONFIG)
+def code(text: str, indent: str = "") -> cst.BaseExpression:
+    """An expression from its source as it is; its further lines are those of a statement that stands at `indent`."""
+    if "\n" not in text or not indent:
+        return cst.parse_expression(text, _CONFIG)
+    (statement,) = lines(f"{indent}_ = {text}")
+    assert isinstance(statement, cst.SimpleStatementLine) and isinstance(statement.body[0], cst.Assign)
+    return statement.body[0].value
+
+
+def lines(text: str) -> list[Statement]:
+    """Statements from their source as it is, which may stand at any depth."""
+    text = text.strip("\n")
+    deep = text[:1] in (" ", "\t")
+    module = cst.parse_module(f"{'if True:' if deep else ''}\n{text}\n", _CONFIG)
+    body: list[Statement] = list(module.body)
+    if deep:
+        assert isinstance(body[0], cst.If)
+        body = list(body[0].body.body)  # type: ignore[arg-type]  # as all that stands in a block
+    elif body and module.header:
+        above = [line for line in module.header if line.comment]
+        body[0] = body[0].with_changes(leading_lines=[*above, *body[0].leading_lines])
+    if any(line.comment for line in module.footer):
+        raise ValueError(f"a comment at the end belongs to no statement: {text!r}")
+    return body
 
 
 def name(text: str) -> Union[cst.Name, cst.Attribute]:

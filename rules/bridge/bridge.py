@@ -29,8 +29,8 @@ from ..inputs.symbolic_inputs import functions_of_specs, refuse_symbolic_inputs
 from ..loop.plan import Loop, NotPlain, loop_of, of_one_device
 from ..loop.remarks import ALONE
 from ..model_fns.model_fns import model_fn_behind, refuse_unseen_module
-from ..program.helpers import Helpers
-from ..program.rewrite import ProgramRewrite
+from ..rewriting.helpers import Helpers
+from ..rewriting.rewrite import ProgramRewrite
 from ..symbols.compat_v1 import SWITCHES
 from . import graph_loops
 from .graph_code import GraphCode

@@ -9,24 +9,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from migrator.analyse.function.translate import bind, is_none
-from migrator.resolve.calls import (
-    argument_span,
-    arguments,
-    delete_arguments,
-    merge_insertions,
-    name_argument,
-    parentheses,
-)
-from migrator.resolve.module import Module
+from migrator.resolve.calls import arguments
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Replace, code, with_arguments, with_function
 from migrator.vocabulary.diagnostics import Edit
 
 from ..estimator_calls.estimator_values import PREFIX, Construction
 from ..inputs.foreign_columns import refuse_foreign_columns
 from .canned_heads import CONTRIB, loss_reduction
 from .canned_optimizers import OptimizerArguments
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 _CLASSIFIER = "model_dir n_classes weight_column label_vocabulary"
 _REGRESSOR = "model_dir label_dimension weight_column"
@@ -37,7 +34,6 @@ _WIDE_DEEP = (
     "dnn_activation_fn dnn_dropout"
 )
 _WIDE_DEEP_END = "input_layer_partitioner config warm_start_from loss_reduction batch_norm linear_sparse_combiner"
-_LINE_LENGTH = 100
 _PARTITIONERS = ("input_layer_partitioner", "partitioner")
 
 
@@ -138,22 +134,23 @@ def rewrite(
     refuse_foreign_columns(optimizers.project, module, given)
     warm = not is_none(given.get("warm_start_from"))
     factory = need(kind.factory, call)
-    edits = [module.edit(call.func, need("with_warm_start", call) if warm else factory)]
-    added: list[str] = []
-    doomed: list[ast.expr | ast.keyword] = []
+    edits: list[Edit] = []
+    added: dict[str, cst.BaseExpression] = {}
+    doomed: list[int] = []
+    named: dict[int, str] = {}
     names = {id(value): name for name, value in given.items()}
-    for argument in arguments(call):
+    for at, argument in enumerate(arguments(call)):
         value = argument.value if isinstance(argument, ast.keyword) else argument
         name = names[id(value)]
         if (name == "warm_start_from" and not warm) or name in _PARTITIONERS:
-            doomed.append(argument)
+            doomed.append(at)
             if not is_none(value):
                 remark(
                     value,
                     f"{name} is dropped, as it changes no number: parameter servers share tables of 64 MiB and more",
                 )
         elif isinstance(argument, ast.expr):
-            edits.append(name_argument(module, call, argument, name))
+            named[at] = name
     said = []
     for name, default, rate_1, rate_2 in kind.optimizers:
         if short.startswith("DNNLinear") and is_none(given.get(name.replace("optimizer", "feature_columns"))):
@@ -162,64 +159,34 @@ def rewrite(
         part = "linear" if name.startswith("linear") or short.startswith("Linear") else "dnn"
         part = "baseline" if short.startswith("Baseline") else part
         if name not in given:
-            added.append(f"{name}={optimizers.by_name(default, rate, part)}")
+            added[name] = code(optimizers.by_name(default, rate, part))
             said.append(f"{default} at {optimizers.rate_of(default, rate)}")
         else:
             edits += optimizers.edits(module, given[name], f"`{name}` of {short}", rate, part)
     if "loss_reduction" in kind.signature.split():
         if "loss_reduction" in given:
-            edits.append(module.edit(given["loss_reduction"], loss_reduction(module.resolve, given["loss_reduction"])))
+            reduction = code(loss_reduction(module.resolve, given["loss_reduction"]))
+            edits += module.cst.apply([Replace(given["loss_reduction"], reduction)])
         else:
-            added.append(f'loss_reduction="{"sum_over_batch_size" if dialect == "v2" else "sum"}"')
+            added["loss_reduction"] = code('"sum_over_batch_size"' if dialect == "v2" else '"sum"')
             said.append("losses averaged over the batch" if dialect == "v2" else "losses summed over the batch")
     else:
         edits += optimizers.head_edits(module, given.get("head"), f"`head` of {short}")
     if dialect == "v2" and "n_classes" in kind.signature.split() and _may_be_binary(given.get("n_classes")):
-        added.append("interpolate_auc=True")
+        added["interpolate_auc"] = code("True")
     if dialect == "v2" and (not short.startswith("Baseline") or {"head", "loss_reduction"} & given.keys()):
-        added.append('summary_tags="v2"')
+        added["summary_tags"] = code('"v2"')
     if said:
         remark(call, told_dialect(construction, said))
-    return merge_insertions([*_finish(module, call, doomed, added, factory if warm else ""), *edits])
+    made = with_function(module.cst.call(call), need("with_warm_start", call) if warm else factory)
+    new = with_arguments(made, named=named, drop=doomed, insert={0: factory} if warm else {}, add=added)
+    return [*module.cst.apply([Replace(call, new)]), *edits]
 
 
 def told_dialect(construction: Construction, said: list[str]) -> str:
     """Which TensorFlow the defaults are of that a construction takes, and what these say."""
     short, dialect, reason = construction.name.rsplit(".", 1)[1], construction.dialect, construction.dialect_reason
     return f"{short} is that of TensorFlow {dialect[1]}, as {reason}: {', '.join(said)}"
-
-
-def _finish(
-    module: Module, call: ast.Call, doomed: list[ast.expr | ast.keyword], added: list[str], first: str
-) -> list[Edit]:
-    """Deletions, and additions in the layout of the call: one argument a line where it has that or would get long.
-
-    `first` is what to write in front of all arguments, if anything.
-    """
-    kept = [argument for argument in arguments(call) if argument not in doomed]
-    opening, closing = parentheses(module, call)
-    if not kept:
-        return [module.edit((opening + 1, closing), ", ".join(added))]
-    edits = delete_arguments(module, call, doomed)
-    gap = module.segment((opening + 1, module.span(arguments(call)[0])[0]))
-    head = f"{gap[gap.rindex(module.newline) :]}{first}," if module.newline in gap else f"{first}, "
-    opened = [module.insert(opening + 1, head)] if first else []
-    if not added:
-        return [*opened, *edits]
-    start, end = argument_span(module, call, kept[-1])
-    line = module.segment(module.line_span((start, end))).rstrip()
-    indent = line[: len(line) - len(line.lstrip())]
-    if not module.segment((module.line_span((start, start))[0], start)).strip():
-        return [*opened, *edits, module.insert(end, "".join(f",{module.newline}{indent}{item}" for item in added))]
-    text = "".join(f", {item}" for item in added)
-    if len(line) + len(text) <= _LINE_LENGTH or b"\n" in module.source[opening:closing]:
-        return [*opened, *edits, module.insert(end, text)]
-    inner = f"{module.newline}{indent}    "
-    text = "".join(f",{inner}{item}" for item in added) + f",{module.newline}{indent}"
-    for one, other in zip(kept, kept[1:]) if not doomed else ():
-        between = argument_span(module, call, one)[1], argument_span(module, call, other)[0]
-        edits.append(module.edit(between, f",{inner}"))
-    return [module.insert(opening + 1, inner + (f"{first},{inner}" if first else "")), *edits, module.insert(end, text)]
 
 
 def _may_be_binary(n_classes: ast.expr | None) -> bool:

@@ -13,6 +13,7 @@ from migrator.resolve.module import Module
 from migrator.resolve.parsing import expression_tree
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Replace, code
 from migrator.vocabulary.diagnostics import Edit
 
 from ..optimizers import contrib_optimizers, optimizers, schedules
@@ -141,7 +142,7 @@ class OptimizerArguments:
         if text is None or not text.endswith(")"):
             raise Unsupported(f"{what}: the optimizer inside of clip_gradients_by_norm is not migrated yet", inner)
         text = f"{text[:-1]}, global_clipnorm={module.segment(norm)})"
-        return [module.edit(place, _laid_out(module, inner, text)), *writing.edits]
+        return [*_written(module, place, _laid_out(module, inner, text)), *writing.edits]
 
     def head_edits(self, module: Module, value: ast.expr | None, what: str) -> list[Edit]:
         """Edits of the head that `value` is. Raises Unsupported."""
@@ -151,7 +152,7 @@ class OptimizerArguments:
         name = where.resolve(node.func) if isinstance(node, ast.Call) else None
         if name in SEVERAL and isinstance(node, ast.Call):
             inner = [edit for head in heads_of(node, name or "") for edit in self.head_edits(where, head, what)]
-            return [where.edit(node.func, self.need(where, "CombinedHead", node)), *inner]
+            return [*_written(where, node.func, self.need(where, "CombinedHead", node)), *inner]
         if name not in HEADS or not isinstance(node, ast.Call):
             raise Unsupported(f"{what} is none of the heads for one label that is seen here", value)
         return head_edits(where, node, name or "", lambda wanted, at: self.need(where, wanted, at))
@@ -161,7 +162,7 @@ class OptimizerArguments:
             if node.value not in _BY_NAME:
                 known = ", ".join(sorted(_BY_NAME))
                 raise Unsupported(f"{what}: no optimizer is called {node.value!r}; known are {known}", node)
-            yield module.edit(node, self.by_name(str(node.value), rate, part))
+            yield from _written(module, node, self.by_name(str(node.value), rate, part))
             return
         function = node.func if isinstance(node, ast.Call) else node
         name = module.resolve(function) or ""
@@ -171,13 +172,13 @@ class OptimizerArguments:
             same = self.is_same(short) and options <= _OPTIONS and not (short == "SGD" and _has_momentum(node))
             legacy = "" if same else "legacy."
             if ".legacy." not in name:  # what Estimators took under this name until TensorFlow 2.10
-                yield module.edit(function, f"{self.tensorflow(module)}.keras.optimizers.{legacy}{short}")
+                yield from _written(module, function, f"{self.tensorflow(module)}.keras.optimizers.{legacy}{short}")
         elif isinstance(node, ast.Call):
             _check_names(name, node)
             writing = _Writing(self, module, part)
             text = optimizers.EXPRESSIONS[name](node, writing)
             if text is not None:
-                yield module.edit(node, _laid_out(module, node, text))
+                yield from _written(module, node, _laid_out(module, node, text))
             yield from writing.edits
         else:
             raise Unsupported(f"{what} is an optimizer class, not an optimizer", node)
@@ -221,6 +222,11 @@ class OptimizerArguments:
                     if targets == [bindings[0].node]:
                         return self._followed(module, statement.value, depth + 1)
         return module, node
+
+
+def _written(module: Module, node: ast.expr, text: str) -> list[Edit]:
+    """Another expression in the place of one."""
+    return module.cst.apply([Replace(node, code(text, module.indent(module.statement(node)) or ""))])
 
 
 def _laid_out(module: Module, call: ast.Call, text: str) -> str:
@@ -274,7 +280,7 @@ class _Writing:
             where, source = self.owner._followed(self.module, value)
             name = where.resolve(source.func) if isinstance(source, ast.Call) else None
             if isinstance(source, ast.Call) and name in schedules.SCHEDULES:
-                self.edits.append(where.edit(source, self.text(source)))
+                self.edits += _written(where, source, self.text(source))
                 return value.id
         return self.owner.renderer(self.module).expression(value, self._transform)
 

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
-from migrator.resolve.calls import arguments, delete_arguments
+from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.redefined import defined_above
 from migrator.resolve.syntax import walk
-from migrator.rewrite import Rename
+from migrator.rewrite import Rename, Replace, with_arguments
 
 from ..estimator_calls.driver import Driver
 from ..estimator_calls.estimator_values import EXTENDERS, Construction
@@ -47,11 +47,11 @@ def _extend(project: Project, module: Module, call: ast.Call, name: str, driver:
         raise Unsupported(f"`{name}` makes a second Estimator of one that stays under its own name", call)
     own = driver(module)
     own.replace(call.func, own.need(name, call.func))
-    for argument in arguments(call):
+    for at, argument in enumerate(arguments(call)):
         if isinstance(argument, ast.keyword) and argument.arg == "estimator":
             own.change(Rename(argument, "model"))
         elif given.get("sparse_default_values") in (argument, getattr(argument, "value", argument)):
-            own.edits += delete_arguments(module, call, [argument])
+            own.change(Replace(call, with_arguments(module.cst.call(call), drop=[at])))
     if name == "add_metrics":
         _metrics(project, module, given["metric_fn"], driver)
 

@@ -7,7 +7,7 @@ of the vendored heads, but for two that only mark what takes their place: `METRI
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
@@ -18,7 +18,8 @@ from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
-from migrator.vocabulary.diagnostics import Edit
+from migrator.rewrite import Remove, Rename, Replace, code
+from migrator.rewrite import lines as statements_of
 
 from ..symbols.tensorflow_names import whole_name
 from .canned_heads import CONTRIB, HEADS, head_arguments, head_edits
@@ -138,8 +139,8 @@ class _Spelling:
         ):
             raise Stuck("the spec of a head is neither returned nor given a name", self.call)
         lines = self._lines("return " if isinstance(statement, ast.Return) else target)
-        text = module.newline.join(indent + line if i else line for i, line in enumerate(lines))
-        return [Change(module.edit(statement, text)), *self._units()]
+        new = statements_of("\n".join(indent + line for line in lines))
+        return [*Change.every([(module, Replace(statement, new))]), *self._units()]
 
     def _lines(self, start: str) -> list[str]:
         given, tf = self.given, self._tensorflow()
@@ -263,31 +264,25 @@ class _Spelling:
         """The number of logits, and where it is asked whether there are labels; the head itself, where nothing is left of it."""
         module, statement = self.module, self.module.statement(self.call)
         function = next(a for a in module.ancestors(self.call) if isinstance(a, ast.FunctionDef))
-        found, here = [], 0
+        found, here = list[Change](), 0
         for node in walk(function):
             if isinstance(node, ast.Attribute) and node.attr == "logits_dimension":
                 if ast.dump(node.value) == ast.dump(self.head) and module.statement(node) is not statement:
-                    end, here = module.span(node)[1], here + 1
-                    edit = module.edit((end - len(node.attr), end), "units")
-                    found.append(Change(edit if self.formulas is None else module.edit(node, self.formulas.units)))
+                    here += 1
+                    units = None if self.formulas is None else code(self.formulas.units)
+                    found += Change.of(module, Rename(node, "units") if units is None else Replace(node, units))
             elif isinstance(node, ast.Compare) and self.formulas is not None and self._asks_for_labels(node):
                 op = "!=" if isinstance(node.ops[0], ast.IsNot) else "=="
                 modes = f"{self._tensorflow()}.estimator.ModeKeys"
-                found.append(Change(module.edit(node, f"{self._text(self.given['mode'])} {op} {modes}.PREDICT")))
+                asks = code(f"{self._text(self.given['mode'])} {op} {modes}.PREDICT")
+                found += Change.of(module, Replace(node, asks))
                 found += self._remark_about_labels(module.statement(node))
         made = self.formulas.made if self.formulas is not None else None
         if made is not None and isinstance(self.head, ast.Name):
             loads = module.loads_of(self.head.id, module.scope(self.head).lookup(self.head.id))
             if len(loads) == here + 1:
-                found.append(Change(self._without(made)))
+                found += Change.of(module, Remove(made, apart=True))
         return found
-
-    def _without(self, made: ast.Assign) -> Edit:
-        """The deletion of the statement that makes the head, with one of two gaps around it."""
-        module, edit = self.module, self.module.delete_statement(made)
-        if edit.text or not module.source[edit.end :].startswith((b"\n", b"\r\n")):
-            return edit
-        return replace(edit, start=len(module.source[: edit.start].rstrip()) + len(module.newline))
 
     def _remark_about_labels(self, statement: ast.stmt) -> list[Change]:
         """The deletion of comments above a condition that say when labels are None."""

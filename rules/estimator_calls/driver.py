@@ -5,20 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_empty, is_none
-from migrator.resolve.calls import (
-    add_keyword,
-    argument_span,
-    arguments,
-    delete_arguments,
-    is_literal,
-    name_argument,
-    parentheses,
-)
-from migrator.rewrite import Rename, Replace, code, expr, with_arguments
+from migrator.resolve.calls import arguments, is_literal
+from migrator.rewrite import Change, Rename, Replace, code, expr, with_arguments, with_function
 
 from ..bridge.resource_variables import mark_resources
 from ..distribute.strategies import CONFIG_FIELDS, distribute_fields, strategy_edits
@@ -34,6 +26,9 @@ from .exporters import EXPORT_KEPT, EXPORT_SIGNATURE, EXPORTS, export_function, 
 from .file_edits import FileEdits
 from .session_settings import drop_settings
 from .variable_readers import OF_CANNED, READERS
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 METHODS = {
     "train": "input_fn hooks steps max_steps saving_listeners",
@@ -330,7 +325,8 @@ class Driver(FileEdits):
     def construction(
         self,
         call: ast.Call,
-        factory: str | None,
+        function: ast.expr,
+        changes: Iterable[Change],
         has_params: bool,
         given: dict[str, ast.expr],
         partial: ast.Call | None = None,
@@ -339,51 +335,43 @@ class Driver(FileEdits):
     ) -> None:
         """``Estimator(model_fn=f, params=p)`` becomes ``create_model(params=p)``.
 
-        `factory` is the text of the new function, None to call what the program gives as its model_fn; `partial` is the
-        ``functools.partial(f, a=1)`` that stands for it, whose arguments go to the factory too; `params` is the text of
-        the parameters of a TPUEstimator; `dropped` are arguments that the model has no use for.
+        `function` is what is called instead, with `changes` of names in it; `partial` is the ``functools.partial(f, a=1)``
+        that stands for it, whose arguments go to the call too; `params` is the text of the parameters of a TPUEstimator;
+        `dropped` are arguments that the model has no use for.
         """
-        module = self.module
+        file = self.module.cst
         names = {id(value): name for name, value in given.items()}
-        doomed: list[ast.expr | ast.keyword] = []
-        for argument in arguments(call):
+        doomed: list[int] = []
+        named: dict[int, str] = {}
+        rename: dict[str, str] = {}
+        values: dict[int, cst.BaseExpression] = {}
+        spread: dict[int, tuple[cst.Call, int]] = {}
+        for at, argument in enumerate(arguments(call)):
             value = argument.value if isinstance(argument, ast.keyword) else argument
             name = names[id(value)]
-            if (name == "warm_start_from" and is_none(value)) or name in dropped:
-                doomed.append(argument)
-            elif name == "model_fn" and partial is not None and partial.keywords and factory is not None:
-                start, end = argument_span(module, call, argument)
-                first, last = module.span(partial.keywords[0])[0], module.span(partial.keywords[-1])[1]
-                before, begins = (module.source[module.skip_back(at) : at].decode() for at in (first, start))
-                lead = before if "\n" in before and "\n" not in begins else ""
-                self.edits += [module.edit((start, first), lead), module.edit((last, end), "")]
-            elif name == "model_fn" or (name == "params" and not has_params):
-                doomed.append(argument)
+            if name == "model_fn" and partial is not None and partial.keywords:
+                spread[at] = file.call(partial), 1
+            elif name == "model_fn" or name in dropped or (name == "params" and not has_params):
+                doomed.append(at)
+            elif name == "warm_start_from" and is_none(value):
+                doomed.append(at)
             elif params and name not in ("config", "model_dir", "warm_start_from"):
-                doomed.append(argument)
-            elif name == "params" and is_none(value):
-                self.edits.append(module.edit(value, "{}"))
+                doomed.append(at)
+            else:
+                if name == "params" and is_none(value):
+                    values[at] = code("{}")
                 if isinstance(argument, ast.expr):
-                    self.edits.append(name_argument(module, call, argument, name))
-            elif isinstance(argument, ast.expr):
-                self.edits.append(name_argument(module, call, argument, name))
+                    named[at] = name
         self.handled.add(call.func)
-        if factory is None:
-            value = given["model_fn"]
-            span = argument_span(
-                module, call, next(a for a in arguments(call) if a is value or getattr(a, "value", None) is value)
-            )
-            factory = module.segment(value) if module.span(value)[0] >= span[0] else module.segment(span)
-        self.edits.append(module.edit(call.func, factory))
-        if params:
-            keywords = [argument for argument in doomed if isinstance(argument, ast.keyword)]
-            place = next((argument for argument in keywords if argument.arg == "use_tpu"), keywords[-1])
-            doomed.remove(place)
-            self.edits.append(module.edit(place, f"params={params}"))
+        add: dict[str, cst.BaseExpression] = {}
+        if params:  # in the place of an argument that goes
+            every = enumerate(arguments(call))
+            places = {str(a.arg): at for at, a in every if isinstance(a, ast.keyword) and at in doomed}
+            place = "use_tpu" if "use_tpu" in places else list(places)[-1]
+            doomed.remove(places[place])
+            rename[place], values[places[place]] = "params", code(params)
         elif has_params and "params" not in given:  # a model_fn that takes params got {}
-            if len(doomed) == len(arguments(call)):
-                opening, closing = parentheses(module, call)
-                self.edits.append(module.edit((opening + 1, closing), "params={}"))
-                return
-            self.edits.append(add_keyword(module, call, "params={}"))
-        self.edits += delete_arguments(module, call, doomed)
+            add["params"] = code("{}")
+        made = with_function(file.call(call), file.expression(function))
+        new = with_arguments(made, named=named, rename=rename, values=values, drop=doomed, spread=spread, add=add)
+        self.change(Replace(call, new), *changes)

@@ -45,8 +45,8 @@ def exporting_reference(driver: FileEdits, node: ast.expr, short: str) -> bool:
         kept = [name for name in _EXPORTERS[short].split() if name != "as_text"]
         driver.arguments(call, _EXPORTERS[short], kept, what, {"as_text": (False, True)})
         if _is_true(bind(call, _EXPORTERS[short], what).get("as_text")):
-            driver.edits.append(module.insert(module.span(call)[0], f"{driver.need('exported_as_text', call)}("))
-            driver.edits.append(module.insert(module.span(call)[1], ")"))
+            as_text = driver.need("exported_as_text", call)
+            driver.change(Replace(call, expr("{as_text}({call})", as_text=as_text, call=module.cst.call(call))))
         driver.exports = True
         return True
     if family == "export" and last in (*_RECEIVERS, *_BUILDERS):

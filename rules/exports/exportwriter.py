@@ -55,10 +55,10 @@ class ExportWriter:
         """All edits."""
         exports = [export for export in exports if export.module is self.module]
         for export in exports:
-            yield self._export(export)
+            yield from self._export(export)
             yield from self._fed(export.fed)
 
-    def _export(self, export: Export) -> Edit:
+    def _export(self, export: Export) -> list[Edit]:
         model = self.names.receiver(export.sources[0], export.receiver)
         path, last = "", ""
         if isinstance(export.held, ast.Assign) and export.decoded:
@@ -76,7 +76,7 @@ class ExportWriter:
         if export.repeated and not isinstance(export.held, ast.Return):
             lines.append(f"{self.page.library('time')}.sleep(1)  # the next one is named after another second")
         lines += [last] if last else []
-        return self.module.edit(export.held or export.call, f"\n{self.page.indent(export.call)}".join(lines))
+        return self.page.instead(self.module.statement(export.call), lines)
 
     def exported(self, use: Use, model: str, folder: str) -> list[str]:
         """The lines that export what the exporters of a training do, below a folder of checkpoints."""
@@ -137,7 +137,7 @@ class ExportWriter:
             body = "".join(f"{self.page.unit}{line}\n" for line in [*lines, f"return {{{outputs}}}"])
             begin = module.above_comments(module.line_span(module.span(statement))[0])
             yield module.insert(begin, f"def {name}(model):\n{body}\n\n")
-            yield module.edit(fed.given, name)
+            yield from self.page.replaced(fed.given, name)
             yield from self._fed(fed)
 
     def exporters(self, use: Use) -> Iterator[Edit]:
@@ -232,7 +232,7 @@ class ExportWriter:
         """A statement goes; its comments stay."""
         if statement is not None:
             lines = [text for _, text in comments(self.module, *self.module.span(statement))]
-            yield self.page.instead(statement, lines)
+            yield from self.page.instead(statement, lines)
 
     def _fed(self, fed: Receiver) -> Iterator[Edit]:
         """A function that returned placeholders returns what they are like."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -13,7 +12,7 @@ from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import does_nothing, walk
-from migrator.vocabulary.diagnostics import Edit
+from migrator.rewrite import Change, Insert, Remove, Replace, code, lines, spaced, with_parameters
 
 from .logged_names import assigned_value
 from .logged_values import log_key, reading
@@ -34,7 +33,6 @@ _GIVEN = frozenset({"batch", "logs"})
 _CREATED = "after_create_session"
 _TIMER = "SecondOrStepTimer"
 _STEP = "self.model.optimizer.iterations"
-_HEAD = re.compile(r"def\s+\w+\s*\(.*?\)\s*(->[^:]*)?:", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -179,8 +177,6 @@ def _check(hook: SessionHook) -> None:
         if isinstance(node, ast.Attribute) and own and node.attr in {*_OF_KERAS, *_MOMENTS, _CREATED}:
             raise Unsupported("a hook with attributes that callbacks have", node)
     for method in hook.methods.values():
-        if method.name in _MOMENTS and not _HEAD.match(hook.module.segment(method)):
-            raise Unsupported("a method of a hook whose head is not seen", method)
         if method.name in (*_MOMENTS, _CREATED) and _GIVEN & set(_spelled(method)):
             raise Unsupported("a hook with names that parameters of callbacks have", method)
         if method.name in (*_MOMENTS, _CREATED, "__init__") and any(hook.module.indent(n) is None for n in method.body):
@@ -239,20 +235,20 @@ class CallbackClass:
         """Those that stay, with their names in `tf.compat.v1`."""
         yield from (pair for pair in self.hook.spelled() if pair[1].endswith(_TIMER))
 
-    def edits(self) -> Iterator[Edit]:
-        """All edits of the class."""
-        module, methods = self.module, self.hook.methods
-        yield module.edit(self.hook.definition.bases[0], f"{self.tf}.keras.callbacks.Callback")
+    def changes(self) -> Iterator[Change]:
+        """All changes of the class."""
+        methods = self.hook.methods
+        yield Replace(self.hook.definition.bases[0], f"{self.tf}.keras.callbacks.Callback")
         yield from self._constructor()
         for node in self._calls_of_step():
-            yield module.edit(node, _STEP)
+            yield Replace(node, code(_STEP))
         when, written = ("train" if self.trains else "test"), []
         if _CREATED in methods and "begin" not in methods:
             yield self._head(methods[_CREATED], _MOMENTS["begin"][0].format(when), _MOMENTS["begin"][1])
             written.append(_MOMENTS["begin"][0])
         elif _CREATED in methods:
             yield self._head(methods[_CREATED], _CREATED, "self")
-            yield self._below(methods["begin"].body[-1], f"self.{_CREATED}()")
+            yield Insert(lines(f"self.{_CREATED}()"), after=methods["begin"].body[-1])
         for name, (new, parameters) in _MOMENTS.items():
             if name not in methods or (name == "before_run" and self._only_asks()):
                 continue
@@ -261,35 +257,22 @@ class CallbackClass:
         yield from self._asking()
         yield from self._results()
         if self.trains and self.evaluates:
-            lines = "".join(f"\n{self._indent}{name.format('test')} = {name.format('train')}" for name in written)
-            yield module.insert(module.span(self.hook.definition.body[-1])[1], f"\n{lines}")
+            twins = lines("\n".join(f"{name.format('test')} = {name.format('train')}" for name in written))
+            yield Insert(spaced(twins), after=self.hook.definition.body[-1])
 
-    @property
-    def _indent(self) -> str:
-        first = self.hook.definition.body[0]
-        start = self.module.span(first)[0]
-        return self.module.source[self.module.line_span(first)[0] : start].decode()
+    def _head(self, method: ast.FunctionDef, name: str, parameters: str) -> Change:
+        head = with_parameters(
+            self.module.cst.statement(method), name=name, instead=parameters.split(", "), returns=False
+        )
+        return Replace(method, head)
 
-    def _head(self, method: ast.FunctionDef, name: str, parameters: str) -> Edit:
-        start = self.module.span(method)[0]
-        found = _HEAD.match(self.module.segment(method))
-        assert found is not None
-        return self.module.edit((start, start + len(found.group().encode())), f"def {name}({parameters}):")
-
-    def _below(self, statement: ast.stmt, line: str) -> Edit:
-        start, end = self.module.span(statement)
-        indent = self.module.source[self.module.line_span(statement)[0] : start].decode()
-        return self.module.insert(end, f"\n{indent}{line}")
-
-    def _constructor(self) -> Iterator[Edit]:
+    def _constructor(self) -> Iterator[Change]:
         """Keras asks for a call of the constructor of callbacks."""
         init = self.hook.methods.get("__init__")
         if init is None or any(isinstance(n, ast.Attribute) and n.attr == "__init__" for n in walk(init)):
             return
         body = init.body[1:] if ast.get_docstring(init) is not None and len(init.body) > 1 else init.body
-        start = self.module.span(body[0])[0]
-        indent = self.module.source[self.module.line_span(body[0])[0] : start].decode()
-        yield self.module.insert(start, f"super().__init__()\n{indent}")
+        yield Insert(lines("super().__init__()"), before=body[0])
 
     def _calls_of_step(self) -> Iterator[ast.Call]:
         """Calls that give the global step to attributes."""
@@ -305,26 +288,16 @@ class CallbackClass:
         body = [n for n in self.hook.methods["before_run"].body if not does_nothing(n)]
         return all(isinstance(node, ast.Return) for node in body)
 
-    def _asking(self) -> Iterator[Edit]:
+    def _asking(self) -> Iterator[Change]:
         method = self.hook.methods.get("before_run")
         if method is None:
             return
         if self._only_asks():
-            yield self._without(method)
+            yield Remove(method, apart=True)
             return
         for node in walk(method):
             if isinstance(node, ast.Return):
-                yield self.module.delete_statement(node)
-
-    def _without(self, method: ast.FunctionDef) -> Edit:
-        """The class without a method and the blank lines on one side of it."""
-        body, module = self.hook.definition.body, self.module
-        place, (start, end) = body.index(method), module.line_span(method)
-        if place + 1 < len(body):
-            after = module.line_span(body[place + 1])[0]
-            return module.edit((start, after if not module.source[end:after].strip() else end), "")
-        before = module.line_span(body[place - 1])[1]
-        return module.edit((before if not module.source[before:start].strip() else start, end), "")
+                yield Remove(node)
 
     def _value(self, node: ast.expr) -> str:
         """What a callback has for something that is fetched."""
@@ -341,38 +314,31 @@ class CallbackClass:
             return f"self.{node.attr}.numpy(){self.behind}"
         return f"{_STEP}.numpy(){self.behind}"
 
-    def _results(self) -> Iterator[Edit]:
+    def _results(self) -> Iterator[Change]:
         """What was fetched, where the hook reads it; and requests to stop."""
         for name in ("before_run", "after_run"):
             method = self.hook.methods.get(name)
             for node in walk(method) if method is not None else ():
                 if isinstance(node, ast.Attribute) and node.attr == "request_stop":
-                    call = self.module.parent(node)
-                    assert call is not None
-                    yield self.module.edit(call, "self.model.stop_training = True")
+                    yield Replace(self.module.statement(node), lines("self.model.stop_training = True"))
         method, fetched = self.hook.methods.get("after_run"), self.own.fetched
         given = method.args.args[2].arg if method is not None else ""
         for node in walk(method) if method is not None else ():
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == given:
                 yield self._result(node, fetched)
 
-    def _result(self, node: ast.Attribute, fetched: ast.expr | None) -> Edit:
+    def _result(self, node: ast.Attribute, fetched: ast.expr | None) -> Change:
         outer = self.module.parent(node)
         if fetched is None:
-            return self.module.edit(node, "None")
+            return Replace(node, code("None"))
         if isinstance(outer, ast.Subscript) and isinstance(outer.slice, ast.Constant):
             part = _part(fetched, outer.slice.value)
             if part is not None:
-                return self.module.edit(outer, self._operand(part, outer))
+                return Replace(outer, code(self._value(part)))
         several = isinstance(fetched, (ast.List, ast.Tuple)) and len(fetched.elts) > 1
         if several and isinstance(outer, ast.Assign) and isinstance(outer.targets[0], ast.Tuple):
-            return self.module.edit(node, ", ".join(map(self._value, fetched.elts)))  # type: ignore[attr-defined]
-        return self.module.edit(node, self._operand(fetched, node))
-
-    def _operand(self, fetched: ast.expr, node: ast.expr) -> str:
-        text = self._value(fetched)
-        loose = text.endswith(" - 1") and isinstance(self.module.parent(node), (ast.BinOp, ast.Attribute, ast.UnaryOp))
-        return f"({text})" if loose else text
+            return Replace(node, code(", ".join(map(self._value, fetched.elts))))  # type: ignore[attr-defined]
+        return Replace(node, code(self._value(fetched)))
 
 
 def _part(fetched: ast.expr, key: object) -> ast.expr | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Replace, code, expr
 
 if TYPE_CHECKING:
     from ..estimator_calls.file_edits import FileEdits
@@ -51,8 +52,9 @@ def take_fed(driver: FileEdits, call: ast.Call, hooks: ast.expr) -> bool:
         assert feed is not None and given is not None
         name = module.segment(feed if element is made else element)
         text = f"{driver.need('fed_input', call)}({module.segment(given)}, {name})"
-        driver.edits.append(module.edit(given, text))
-        driver.edits += [module.edit(made, module.segment(feed))] if element is not made else []
+        driver.change(Replace(given, code(text, module.indent(module.statement(given)) or "")))
+        if element is not made:
+            driver.change(Replace(made, module.cst.expression(feed)))
         driver.handled.update(walk(made))
         gone.add(element)
     if not gone or not isinstance(hooks, ast.List):
@@ -62,13 +64,8 @@ def take_fed(driver: FileEdits, call: ast.Call, hooks: ast.expr) -> bool:
             driver.replace(node, f"{driver.tensorflow()}.compat.v1.placeholder".replace(".compat.v2.compat", ".compat"))
     driver.fed |= gone
     kept = [element for element in hooks.elts if element not in gone]
-    for element, following in zip(hooks.elts, [*hooks.elts[1:], None]):
-        if element in gone and kept:
-            before = next((other for other in reversed(hooks.elts[: hooks.elts.index(element)]) if other in kept), None)
-            start, end = module.span(element)
-            start = start if before is None else module.span(before)[1]
-            end = end if before is not None or following is None else module.span(following)[0]
-            driver.edits.append(module.edit((start, end), ""))
+    if kept:
+        driver.change(Replace(hooks, expr("[{kept}]", kept=[module.cst.expression(element) for element in kept])))
     return not kept
 
 

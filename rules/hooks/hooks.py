@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind
-from migrator.resolve.calls import add_keyword, rename_keyword
+from migrator.rewrite import Rename, Replace, code, with_arguments
 
 from .logged_names import logged_names
 
@@ -132,7 +132,8 @@ def hook_reference(driver: FileEdits, node: ast.expr, name: str) -> bool:
     renamed = dict(hook.renamed)
     for keyword in call.keywords:
         if keyword.arg in renamed:
-            driver.edits.append(rename_keyword(module, keyword, renamed[keyword.arg]))
+            driver.change(Rename(keyword, renamed[keyword.arg]))
     if hook.added:
-        driver.edits.append(add_keyword(module, call, hook.added))
+        added, _, value = hook.added.partition("=")
+        driver.change(Replace(call, with_arguments(module.cst.call(call), add={added: code(value)})))
     return True

@@ -14,9 +14,9 @@ from migrator.analyse.function.plan import Plan
 from migrator.analyse.function.translate import bind
 from migrator.analyse.results.metricreads import named, summarized
 from migrator.analyse.statements.flow import Leaf
-from migrator.resolve.calls import add_keyword
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Replace, code, with_arguments
 
 from .hooks import HOOKS, LOGGING, hook_of
 from .logged_names import logged_names
@@ -47,8 +47,8 @@ def metric_loggers(drivers: Iterable[Driver], plans: list[Plan], watched: frozen
         recorded = set().union(*map(summarized, plans))
         if recorded and recorded != read:
             raise Unsupported("a hook and a summary read different metrics of the training", call)
-        text = "metrics=True, summarized=True" if recorded else "metrics=True"
-        driver.edits.append(add_keyword(driver.module, call, text))
+        add = {name: code("True") for name in ("metrics", *(["summarized"] if recorded else []))}
+        driver.change(Replace(call, with_arguments(driver.module.cst.call(call), add=add)))
 
 
 def _check_own_hooks(module: Module, metrics: Iterable[str]) -> None:

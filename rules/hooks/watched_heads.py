@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.resolve.module import Module
+from migrator.rewrite import Replace, expr
 
 from ..canned.canned import CANNED
 from ..estimator_calls.estimator_values import Construction
@@ -42,6 +43,5 @@ def settle_watched(
             of_heads = True
     for construction in heads if of_heads else ():
         own, module = driver(construction.module), construction.module
-        start, end = module.span(construction.call)
-        own.edits.append(module.insert(start, f"{own.need('watch_head', construction.call)}("))
-        own.edits.append(module.insert(end, ")"))
+        watch, made = own.need("watch_head", construction.call), module.cst.call(construction.call)
+        own.change(Replace(construction.call, expr("{watch}({made})", watch=watch, made=made)))

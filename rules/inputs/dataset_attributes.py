@@ -7,7 +7,6 @@ import ast
 from migrator.analyse.function.errors import Unsupported
 from migrator.resolve.module import Module
 from migrator.rewrite import Replace, expr
-from migrator.vocabulary.diagnostics import Edit
 
 from ..symbols.tensorflow_names import whole_name
 
@@ -19,7 +18,7 @@ DATASET_METHODS = frozenset(
 """Methods that give a dataset; whoever calls them on something takes that for one."""
 
 
-def dataset_attribute_edits(module: Module) -> list[Edit]:
+def dataset_attributes(module: Module) -> list[Replace]:
     """``dataset.output_shapes`` becomes ``tf.compat.v1.data.get_output_shapes(dataset)``.
 
     Raises Unsupported where it is not seen whether something is a dataset.
@@ -27,7 +26,7 @@ def dataset_attribute_edits(module: Module) -> list[Edit]:
     reads = [node for node in module.nodes(ast.Attribute) if node.attr in _ATTRIBUTES]
     stored = {n.attr for n in reads if not isinstance(n.ctx, ast.Load)}  # attributes of the program's own classes
     defined = {node.name for node in module.nodes(ast.FunctionDef)}
-    edits: list[Edit] = []
+    changes: list[Replace] = []
     for node in reads:
         if node.attr in stored | defined or module.resolve(node) is not None:
             continue
@@ -35,8 +34,8 @@ def dataset_attribute_edits(module: Module) -> list[Edit]:
             raise Unsupported(f"it is not seen whether that of which `.{node.attr}` is read is a dataset", node)
         shown = f"{_tensorflow(module, node)}.compat.v1.data.get_{node.attr}"
         new = expr("{shown}({dataset})", shown=shown, dataset=module.cst.expression(node.value))
-        edits += module.cst.apply([Replace(node, new)])
-    return edits
+        changes.append(Replace(node, new))
+    return changes
 
 
 def is_dataset(module: Module, node: ast.expr, depth: int = 0) -> bool:

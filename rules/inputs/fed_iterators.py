@@ -12,22 +12,25 @@ Anything else than this form stays, and is refused where iterators are.
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Union
 
 from migrator.normalise.draft.draft import Change, Drafts
+from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.lift import removal
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
-from migrator.rewrite import Rename, Replace, expr, with_arguments
-from migrator.vocabulary.diagnostics import Edit
+from migrator.rewrite import Remove, Rename, Replace, expr, with_arguments
 
 from .one_shot import INITIALIZABLE, ONE_SHOT
 
 if TYPE_CHECKING:
     import libcst as cst
+
+Placed = tuple[Module, Union[Remove, Rename, Replace]]
 
 _HOOKS = frozenset(f"tensorflow.{place}.SessionRunHook" for place in ("train", "estimator"))
 _PLACEHOLDER = "tensorflow.placeholder"
@@ -37,16 +40,18 @@ def settle_fed_iterators(drafts: Drafts, paths: list[str]) -> None:
     """Make datasets of arrays where placeholders are fed with them, in the modules of a program."""
     for path in paths:
         module = drafts.project.modules[path]
-        changes: list[Change] = []
+        wanted: list[Placed] = []
         classes: set[Definition] = set()
         for node in walk(module.tree) if INITIALIZABLE.encode() in module.source else ():
             fed = _fed(drafts.project, module, node) if isinstance(node, ast.Assign) else None
             found = fed.changes(drafts.project) if fed is not None else None
             if fed is None or found is None:
                 continue
-            changes += found
+            wanted += found
             classes.add(fed.owner)
-        drafts.apply([*changes, *_removed(drafts.project, classes, changes)])
+        with contextlib.suppress(Stuck):  # which stays, and is refused where iterators are
+            changes = Change.every(wanted)
+            drafts.apply([*changes, *_removed(drafts.project, classes, changes)])
 
 
 @dataclass(frozen=True)
@@ -65,9 +70,9 @@ class _Fed:
     values: dict[ast.Assign, str | cst.BaseExpression]
     """Statements that make placeholders, and what is fed."""
 
-    def changes(self, project: Project) -> list[Change] | None:
-        """The edits; None where the hook is used in another way than to be handed to trainings."""
-        module, edits = self.module, list[Edit]()
+    def changes(self, project: Project) -> list[Placed] | None:
+        """What changes; None where the hook is used in another way than to be handed to trainings."""
+        module, found = self.module, list[Placed]()
         holder = module.scope(self.hook).lookup(self.hook.id)
         for load in module.loads_of(self.hook.id, holder):
             parent = module.parent(load)
@@ -79,24 +84,27 @@ class _Fed:
                 changed = _left_out(module, load)
             if changed is None:
                 return None
-            edits += changed
-        edits += [_without(module, module.statement(self.hook)), _without(module, self.statement)]
+            found += changed
         function = self.made.func
         assert isinstance(function, ast.Attribute)
-        edits += module.cst.apply([Rename(function, ONE_SHOT)])
+        found += [
+            (module, Remove(module.statement(self.hook), apart=True)),
+            (module, Remove(self.statement, apart=True)),
+        ]
+        found.append((module, Rename(function, ONE_SHOT)))
         for statement, value in self.values.items():
             name, placeholder = statement.targets[0], statement.value
             loads = module.loads_of(name.id, module.scope(name)) if isinstance(name, ast.Name) else []
             inside = {id(node) for node in walk(self.statement)}
             if isinstance(value, str):
-                edits.append(_without(module, statement))
-                edits += module.cst.apply(Rename(load, value) for load in loads if id(load) not in inside)
+                found.append((module, Remove(statement, apart=True)))
+                found += ((module, Rename(load, value)) for load in loads if id(load) not in inside)
             else:
-                edits += module.cst.apply([Replace(placeholder, value)])
-        return [Change(edit) for edit in dict.fromkeys(edits)]
+                found.append((module, Replace(placeholder, value)))
+        return found
 
-    def _returned(self, project: Project, pair: ast.Tuple, load: ast.Name) -> list[Edit] | None:
-        """``return input_fn, hook``: the edits there and at all calls; None if one of them does not take it apart."""
+    def _returned(self, project: Project, pair: ast.Tuple, load: ast.Name) -> list[Placed] | None:
+        """``return input_fn, hook``: the changes there and at all calls; None if one of them does not take it apart."""
         module = self.module
         function = module.nearest(pair, ast.FunctionDef)
         if function is None or len(pair.elts) != 2 or module.parent(function) is not module.tree:
@@ -107,7 +115,7 @@ class _Fed:
             > 1
         ):
             return None
-        edits = module.cst.apply([Replace(pair, module.cst.expression(pair.elts[1 - index]))])
+        found: list[Placed] = [(module, Replace(pair, module.cst.expression(pair.elts[1 - index])))]
         for other in project.modules.values():
             for use in project.uses(Definition(module, function), other):
                 call = other.parent(use)
@@ -122,44 +130,26 @@ class _Fed:
                     or len(statement.targets) > 1
                 ):
                     return None
-                edits += other.cst.apply([Replace(target, other.cst.expression(target.elts[1 - index]))])
+                found.append((other, Replace(target, other.cst.expression(target.elts[1 - index]))))
                 for read in other.loads_of(hook.id, other.scope(hook).lookup(hook.id)):
                     changed = _left_out(other, read) if len(other.bindings(read)) == 1 else None
                     if changed is None:
                         return None
-                    edits += changed
-        return edits
+                    found += changed
+        return found
 
 
-def _without(module: Module, statement: ast.stmt) -> Edit:
-    """The edit that deletes a statement and the comments right above it."""
-    edit = module.delete_statement(statement)
-    start = edit.start
-    while not edit.text and start == module.line_span((start, start))[0] and start:
-        above = module.line_span((start - 1, start - 1))[0]
-        if not module.source[above:start].lstrip().startswith(b"#"):
-            break
-        start = above
-    end = edit.end
-    while not edit.text and getattr(module.parent(statement), "body", [None])[0] is statement:
-        line = module.line_span((end, end))[1]
-        if end >= len(module.source) or module.source[end:line].strip():
-            break
-        end = line
-    return module.edit((start, end), edit.text)
-
-
-def _left_out(module: Module, hook: ast.Name) -> list[Edit] | None:
-    """The edits of a call with ``hooks=[hook]`` that make it do without the hook."""
+def _left_out(module: Module, hook: ast.Name) -> list[Placed] | None:
+    """The change of a call with ``hooks=[hook]`` that make it do without the hook."""
     listed = module.parent(hook)
     keyword = module.parent(listed) if isinstance(listed, ast.List) else None
     call = module.parent(keyword) if isinstance(keyword, ast.keyword) and keyword.arg == "hooks" else None
     if not isinstance(call, ast.Call) or not isinstance(keyword, ast.keyword) or not isinstance(listed, ast.List):
         return None
     if len(listed.elts) == 1:
-        return module.cst.apply([Replace(call, with_arguments(module.cst.call(call), drop=["hooks"]))])
+        return [(module, Replace(call, with_arguments(module.cst.call(call), drop=["hooks"])))]
     rest = [module.cst.expression(element) for element in listed.elts if element is not hook]
-    return module.cst.apply([Replace(listed, expr("[{rest}]", rest=rest))])
+    return [(module, Replace(listed, expr("[{rest}]", rest=rest)))]
 
 
 def _fed(project: Project, module: Module, statement: ast.Assign) -> _Fed | None:

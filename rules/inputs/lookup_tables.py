@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import Expression, Resolve, Writing, bind, format_call, is_none
-from migrator.resolve.calls import arguments, delete_arguments
+from migrator.resolve.calls import arguments
 from migrator.resolve.syntax import walk
-from migrator.rewrite import Replace, expr
+from migrator.rewrite import Replace, expr, with_arguments
 
 if TYPE_CHECKING:
     from ..estimator_calls.driver import Driver
@@ -133,13 +133,12 @@ def table_reference(driver: Driver, node: ast.expr, name: str) -> bool:
         driver.handled.update(walk(call))
         return True
     doomed = []
-    for argument in arguments(call):
+    for at, argument in enumerate(arguments(call)):
         value = argument.value if isinstance(argument, ast.keyword) else argument
         parameter = names[id(value)]
         if _goes(short, parameter, value, module.resolve):
-            doomed.append(argument)
+            doomed.append(at)
+            driver.handled.update(walk(argument))
     driver.replace(node, driver.need(short, node))
-    for argument in doomed:
-        driver.handled.update(walk(argument))
-    driver.edits += delete_arguments(module, call, doomed)
+    driver.change(Replace(call, with_arguments(module.cst.call(call), drop=doomed)))
     return True

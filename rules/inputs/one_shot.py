@@ -10,10 +10,9 @@ import ast
 from migrator.analyse.function.errors import Unsupported
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
-from migrator.rewrite import Remove, Rename, Replace, expr
-from migrator.vocabulary.diagnostics import Edit
+from migrator.rewrite import Change, Remove, Rename, Replace, Statement, expr, spaced, statements, with_remark
 
-from .dataset_attributes import dataset_attribute_edits
+from .dataset_attributes import dataset_attributes
 from .elements import are_single
 
 ONE_SHOT = "make_one_shot_iterator"
@@ -28,13 +27,13 @@ _BY_HAND = (
 _TABLE_INITIALIZERS = "tensorflow.GraphKeys.TABLE_INITIALIZERS"
 
 
-def one_shot_edits(module: Module) -> tuple[list[Edit], set[ast.AST]]:
-    """Edits for all functions of a file, and the nodes that they take care of.
+def one_shot_changes(module: Module) -> tuple[list[Change], set[ast.AST]]:
+    """Changes for all functions of a file, and the nodes that they take care of.
 
-    The edits are small, so that other fixes of the same lines still fit. Raises Unsupported where an iterator is used in
+    Raises Unsupported where an iterator is used in
     a way that is not followed.
     """
-    edits = dataset_attribute_edits(module)
+    changes: list[Change] = [*dataset_attributes(module)]
     handled: set[ast.AST] = set()
     for node in module.nodes(ast.Call):
         if made_of(module, node) is None:
@@ -43,13 +42,13 @@ def one_shot_edits(module: Module) -> tuple[list[Edit], set[ast.AST]]:
         if function is None:
             raise Unsupported("an iterator outside of a function is not migrated yet", node)
         initialized = _initialized(module, function, node)
-        edits += _edits(module, function, node, initialized)
+        changes += _changes(module, function, node, initialized)
         for statement in (module.statement(node), *initialized):
             handled.update(walk(statement))
     for other in module.nodes(ast.Attribute):
         if other.attr == INITIALIZABLE and other not in handled:
             raise Unsupported(_BY_HAND, other)
-    return edits, handled
+    return changes, handled
 
 
 def made_of(module: Module, node: ast.AST | None) -> ast.expr | None:
@@ -95,28 +94,23 @@ def _fetched(node: ast.AST | None) -> ast.AST | None:
     return None
 
 
-def _only(module: Module, whole: ast.expr, part: ast.expr) -> list[Edit]:
-    """Cut `whole` down to `part`."""
-    return module.cst.apply([Replace(whole, module.cst.expression(part))])
-
-
-def _edits(
+def _changes(
     module: Module, function: ast.FunctionDef | ast.Lambda, made: ast.Call, initialized: list[ast.stmt]
-) -> list[Edit]:
+) -> list[Change]:
     dataset = made_of(module, made)
     assert dataset is not None
     statement = module.statement(made)
-    edits: list[Edit] = []
+    changes: list[Change] = []
     iterator: str | None = None
     if isinstance(statement, ast.Assign) and statement.value is made and isinstance(statement.targets[0], ast.Name):
         iterator = statement.targets[0].id
         if isinstance(dataset, ast.Name):
-            edits += module.cst.apply([Remove(statement)])
+            changes.append(Remove(statement))
             name = dataset.id
             _check_kept(module, function, statement, name)
         else:
             name = dataset_name(module, function, statement)
-            edits += [*module.cst.apply([Rename(statement.targets[0], name)]), *_only(module, made, dataset)]
+            changes += [Rename(statement.targets[0], name), Replace(made, module.cst.expression(dataset))]
     fetches = [
         n
         for n in walk(function)
@@ -128,15 +122,13 @@ def _edits(
     fetch = fetches[0]
     assert isinstance(fetch, ast.Call)
     after = [statement for statement in initialized if statement.lineno > fetch.lineno]
-    edits += module.cst.apply(Remove(statement) for statement in initialized if statement not in after)
-    shortened = (
-        module.cst.apply([Replace(fetch, expr(name))]) if iterator is not None else _only(module, fetch, dataset)
-    )
+    changes += (Remove(statement) for statement in initialized if statement not in after)
+    whole = expr(name) if iterator is not None else module.cst.expression(dataset)
     line = module.statement(fetch)
     if isinstance(function, ast.Lambda) and function.body is fetch:
-        return [*edits, *shortened]
+        return [*changes, Replace(fetch, whole)]
     if isinstance(line, ast.Return) and line.value is fetch:
-        return [*edits, *shortened]
+        return [*changes, Replace(fetch, whole)]
     if not isinstance(line, ast.Assign) or line.value is not fetch or len(line.targets) != 1:
         raise Unsupported("the batch of an iterator is used inside an expression", fetch)
     block = block_of(module, line)
@@ -147,18 +139,16 @@ def _edits(
     returned = rest[-1].value
     if len(rest) == 1 + len(after) and ast.unparse(target).strip("()") == ast.unparse(returned).strip("()"):
         # `a, b = it.get_next(); return a, b`
-        edits.append(module.edit((module.span(line)[0], module.span(fetch)[0]), "return "))
-        gap = (module.span(line)[1], module.span(rest[-1])[1])
-        return [*edits, *shortened, module.edit(gap, "")]
+        returned_at_once = statements("return {dataset}", dataset=whole)
+        return [*changes, Replace(line, returned_at_once), *(Remove(one, apart=True) for one in rest)]
     if after:
         raise Unsupported("an iterator whose initializer is collected after it is read is not followed", after[0])
-    unnamed = [] if iterator is not None or isinstance(dataset, ast.Name) else _only(module, fetch, dataset)
+    unnamed = None if iterator is not None or isinstance(dataset, ast.Name) else dataset
     if iterator is None:
-        name = dataset_name(module, function, line) if unnamed else module.segment(dataset)
-    edits += unnamed
+        name = dataset_name(module, function, line) if unnamed is not None else module.segment(dataset)
     gone = [*initialized, *([statement] if iterator is not None and isinstance(dataset, ast.Name) else [])]
     made_single = are_single(module, dataset)
-    return [*edits, *_mapped(module, line, target, rest, name, gone, made_single, bool(unnamed))]
+    return [*changes, *_mapped(module, line, target, rest, name, gone, made_single, unnamed)]
 
 
 def dataset_name(module: Module, function: ast.FunctionDef | ast.Lambda, statement: ast.stmt) -> str:
@@ -186,8 +176,8 @@ def _mapped(
     dataset: str,
     gone: list[ast.stmt],
     single: bool,
-    unnamed: bool,
-) -> list[Edit]:
+    unnamed: ast.expr | None,
+) -> list[Change]:
     """What was done to the batch becomes a function that the dataset maps; the statements in `gone` are deleted.
 
     `line` goes as well, or, if the dataset is `unnamed`, holds it from then on.
@@ -199,36 +189,21 @@ def _mapped(
         raise Unsupported("the batch of an iterator is unpacked in a way that is not followed", line)
     if isinstance(target, ast.Name) and not single and not _is_dict(module, rest, target.id):
         raise Unsupported("whether the batch of the iterator is a tuple or a dict is not seen", line)
-    start, end = module.line_span(line)
-    at, until = module.span(line)
-    indent = module.source[start:at].decode()
     name = "transform"
     while name in module.bound_names:
         name += "_batch"
-    head = f"def {name}({', '.join(module.segment(e) for e in elements)}):"
-    edits = [module.insert(start, "\n")] if not unnamed and _follows_code(module, line, gone) else []
-    if unnamed:
-        edits.append(module.edit(target, dataset))
-        at, head = until, f"\n\n{indent}{head}"
-    first_line = module.line_span(rest[0])[0]
-    if not module.source[until:end].strip() and end <= first_line:  # the blank lines below go
-        gap = module.source[end:first_line]
-        while gap.strip(b" \t")[:1] in (b"\n", b"\r"):
-            end += gap.index(b"\n") + 1
-            gap = module.source[end:first_line]
-        edits.append(module.edit((at, end), f"{head}\n"))
-    else:
-        edits.append(module.edit((at, until), head))
-    body_end = module.span(rest[-1])[1]
-    frozen = {n for s in rest for n in _inside_strings(s)}
-    first = module.location(line).line + (line.end_lineno or line.lineno) - line.lineno + 1
-    unit = _unit(module, line)
-    for number in range(first, (rest[-1].end_lineno or 0) + 1):
-        begin = module.line_starts[number - 1]
-        if begin >= end and number not in frozen and module.source[begin : begin + 1] not in (b"\n", b"\r", b""):
-            edits.append(module.insert(begin, unit))
-    edits.append(module.insert(body_end, f"\n\n{indent}return {dataset}.map({name})"))
-    return edits
+    file = module.cst
+    parameters = ", ".join(e.id for e in elements if isinstance(e, ast.Name))
+    function: Statement
+    (function,) = statements(f"def {name}({parameters}):\n    {{body}}", body=file.statements(rest))
+    returned = spaced(statements(f"return {dataset}.map({name})"))
+    function = with_remark(function, file.statement(line))
+    made: list[Statement] = []
+    if unnamed is not None:
+        made = statements("{dataset} = {made}", dataset=dataset, made=file.expression(unnamed))
+    apart = made or _follows_code(module, line, gone)
+    new = [*made, *(spaced([function]) if apart else [function]), *returned]
+    return [Replace(line, new), *(Remove(statement) for statement in rest)]
 
 
 def _returns_are_known(module: Module, target: ast.expr, rest: list[ast.stmt]) -> bool:
@@ -260,21 +235,13 @@ def _returns_are_known(module: Module, target: ast.expr, rest: list[ast.stmt]) -
     return True
 
 
-def _unit(module: Module, line: ast.stmt) -> str:
-    """One level of indentation, as the function around `line` has it."""
-    function = module.nearest(line, ast.FunctionDef)
-    inner = function.body[0].col_offset - function.col_offset if function is not None else 0
-    start = module.line_span(line)[0]
-    return "\t" if module.source[start : start + 1] == b"\t" else " " * (inner if inner > 0 else 4)
-
-
 def _follows_code(module: Module, line: ast.stmt, gone: list[ast.stmt]) -> bool:
     """Whether a statement that stays stands right above `line`, in the same block."""
     if block_of(module, line)[0] is line:
         return False
     deleted = {number for s in gone for number in range(s.lineno, (s.end_lineno or s.lineno) + 1)}
     above = next(number for number in range(line.lineno - 1, 0, -1) if number not in deleted)
-    return bool(module.source[module.line_starts[above - 1] : module.line_starts[above]].strip())
+    return bool(module.text.splitlines()[above - 1].strip())
 
 
 def _check_kept(module: Module, function: ast.FunctionDef | ast.Lambda, statement: ast.stmt, name: str) -> None:
@@ -309,17 +276,6 @@ def _is_read_as_dict(module: Module, node: ast.Name) -> bool:
         keyed = isinstance(parent.left, ast.Constant) and isinstance(parent.left.value, str)
         return keyed and len(parent.ops) == 1 and isinstance(parent.ops[0], (ast.In, ast.NotIn))
     return False
-
-
-def _inside_strings(node: ast.AST) -> set[int]:
-    """Numbers of the lines that begin inside a string."""
-    found: set[int] = set()
-    for child in walk(node):
-        if isinstance(child, ast.JoinedStr) or (
-            isinstance(child, ast.Constant) and isinstance(child.value, (str, bytes))
-        ):
-            found.update(range(child.lineno + 1, (child.end_lineno or 0) + 1))
-    return found
 
 
 def block_of(module: Module, statement: ast.stmt) -> list[ast.stmt]:

@@ -18,6 +18,7 @@ from migrator.emit.render import Renderer
 from migrator.normalise.functions.lift import snake
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import children, walk
+from migrator.rewrite import Insert, lines
 
 from ..estimator_calls.driver import Driver
 
@@ -179,9 +180,7 @@ class _Rewrite:
         """Make the layers of `call` at the end of `__init__`."""
         constructor = self.found.method("__init__")
         assert constructor is not None
-        indent = self.renderer.indent_of(constructor.body[0])
-        end = self.module.span(constructor.body[-1])[1]
-        self.driver.edits.append(self.module.insert(end, "".join(f"\n{indent}{line}" for line in self.made)))
+        self.driver.change(Insert(lines("\n".join(self.made)), after=constructor.body[-1]))
 
     def _weight(self, call: ast.Call) -> str | None:
         """``self.add_variable("w", shape)`` by the names of its arguments."""

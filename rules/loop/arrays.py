@@ -53,8 +53,8 @@ class ArrayInput:
     def edits(self, page: Page) -> Iterator[Edit]:
         """Those of the statement that holds it."""
         if self.target is not None:
-            yield self.module.edit(self.target, self.name)
-            yield self.module.edit(self.call, self.written(page))
+            yield from page.replaced(self.target, self.name)
+            yield from page.replaced(self.call, self.written(page))
 
 
 def array_inputs(project: Project, uses: Iterable[Use]) -> Iterator[ArrayInput]:

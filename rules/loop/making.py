@@ -8,6 +8,8 @@ from types import MappingProxyType
 
 from migrator.analyse.function.translate import is_none
 from migrator.resolve.module import Module
+from migrator.rewrite import Insert, Replace, code, statements
+from migrator.rewrite import lines as statements_of
 from migrator.vocabulary.diagnostics import Edit
 
 from ..distribute.spread import Spread
@@ -97,7 +99,7 @@ def made(
         yield from of_a_model(page.module, page.module.statement(call))
         for each in (each for each in source.settings.sessions if each not in held):
             held.add(each)
-            yield page.instead(each, [text for _, text in comments(page.module, *page.module.span(each))])
+            yield from page.instead(each, [text for _, text in comments(page.module, *page.module.span(each))])
         seed = source.settings.fields.get("tf_random_seed")
         lines = [f"{page.tf}.{_seeding(loop)}({page.text(seed)})"] if seed is not None else []
         if statement is not None and statement not in held:
@@ -105,31 +107,31 @@ def made(
             lines = [*(text for _, text in comments(page.module, *page.module.span(statement))), *lines]
             if source.settings.tasks:
                 lines.append(resolver_line(page.tf, resolver_of(page.module, statement)))
-            yield page.instead(statement, lines)
+            yield from page.instead(statement, lines)
             lines = []
         if names.is_gone(source):
             told = [text for _, text in comments(page.module, *page.module.span(page.module.statement(call)))]
             folder = source.settings.directory
             below = _restored(source, folder, names.model(source), page, names, None) if folder is not None else []
-            yield page.instead(page.module.statement(call), [*lines, *told, *below])
+            yield from page.instead(page.module.statement(call), [*lines, *told, *below])
             continue
         if source.model is not None:
-            yield page.module.edit(call, page.text(source.model))
+            yield from page.replaced(call, page.text(source.model))
         if spread is not None and spread.makes_model:
             yield from spread.edits()
-            yield page.instead(page.module.statement(source.construction.call), [*lines, *spread.construction()])
+            yield from page.instead(page.module.statement(source.construction.call), [*lines, *spread.construction()])
         elif source.settings.tpu.use is not None:
             if is_held(loop, source):
                 params = source.construction.arguments["params"]
                 lines.append(f"{source.params} = {page.text(params)}")
                 page.known[params] = source.params
-            yield page.instead(page.module.statement(call), [*lines, *_in_scope(source, loop, page, names)])
+            yield from page.instead(page.module.statement(call), [*lines, *_in_scope(source, loop, page, names)])
         elif statement is None and lines:
-            yield page.above(page.module.statement(call), lines)
+            yield from page.above(page.module.statement(call), lines)
         if is_held(loop, source) and source.settings.tpu.use is None:
             params = source.construction.arguments["params"]
-            yield page.above(page.module.statement(call), [f"{source.params} = {page.text(params)}"])
-            yield page.module.edit(params, source.params)
+            yield from page.above(page.module.statement(call), [f"{source.params} = {page.text(params)}"])
+            yield from page.replaced(params, source.params)
         if source.settings.directory is not None or call in compiled:
             named = (spread is None or not spread.makes_model) and source.settings.tpu.use is None
             yield from _set_up(source, page, names, compiled.get(call), named, loop.distribution)
@@ -140,7 +142,7 @@ def made(
             and (name := names.model(source)) != source.name
         ):
             assert source.target is not None
-            yield page.module.edit(source.target, name)
+            yield from page.replaced(source.target, name)
 
 
 def _in_scope(source: Source, loop: Loop, page: Page, names: Names) -> list[str]:
@@ -184,13 +186,7 @@ def strategies(loop: Loop, page: Page) -> Iterator[Edit]:
         found = any(source.settings.tpu.resolver is not None for source in sources)
         always = all(source.settings.tpu.always for source in sources)
         lines = strategy_lines(page.tf, page.unit, _strategy_maker(page), found, always)
-        yield page.module.insert(_begin(page.module, above), "".join(f"{line}\n" for line in lines))
-
-
-def _begin(module: Module, statement: ast.stmt) -> int:
-    """Where a statement begins, with its decorators and the comments above."""
-    first = min([statement, *getattr(statement, "decorator_list", [])], key=lambda part: part.lineno)
-    return module.above_comments(module.line_span(module.span(first))[0])
+        yield from page.change(Insert(statements_of("\n".join(lines)), before=above, above=True, apart=True))
 
 
 def is_held(loop: Loop, source: Source) -> bool:
@@ -220,15 +216,16 @@ def _set_up(
     statement, call = page.module.statement(source.construction.call), source.construction.call
     model = names.model(source)
     if source.returned is not None and named:
-        yield page.module.edit((page.module.span(statement)[0], page.module.span(call)[0]), f"{model} = ")
+        made = statements("{model} = {made}", model=code(model), made=page.module.cst.expression(call))
+        yield from page.change(Replace(statement, made))
     elif named and source.name is not None and source.target is not None and model != source.name:
-        yield page.module.edit(source.target, model)
+        yield from page.replaced(source.target, model)
     elif source.name is None and source.target is not None:
         model = page.text(source.target)
     lines = [compiled(model)] if compiled is not None else []
     if source.settings.directory is not None:
         lines += _restored(source, source.settings.directory, model, page, names, told)
-    yield page.below(statement, [*lines, *([f"return {model}"] if source.returned is not None else [])])
+    yield from page.below(statement, [*lines, *([f"return {model}"] if source.returned is not None else [])])
 
 
 def _restored(
@@ -304,10 +301,10 @@ def restored(use: Use, uses: Collection[Use], model: str, page: Page, names: Nam
         checkpoint = names.checkpoint(source) if names.loop.is_local(source) else f"{checkpoints}.checkpoint"
     restore = f"{checkpoint}.restore({page.text(path)}).assert_existing_objects_matched()"
     maybe = is_simple(path) and not _is_path(use.module, path)
-    yield page.above(statement, [f"if {page.text(path)}:", f"{page.unit}{restore}"] if maybe else [restore])
+    yield from page.above(statement, [f"if {page.text(path)}:", f"{page.unit}{restore}"] if maybe else [restore])
     if is_followed(use, uses):
         newest = f"{checkpoint}.restore({checkpoints}.latest_checkpoint)"
-        yield page.below(use.module.statement(use.call), [newest])
+        yield from page.below(use.module.statement(use.call), [newest])
 
 
 def _is_path(module: Module, node: ast.expr) -> bool:

@@ -9,6 +9,8 @@ from types import MappingProxyType
 
 from migrator.emit.render import Renderer
 from migrator.resolve.module import Module
+from migrator.rewrite import Change, Import, Insert, Remove, Replace, Statement, code, commented, spaced
+from migrator.rewrite import lines as statements_of
 from migrator.vocabulary.diagnostics import Edit
 
 from ..symbols.absl_modules import bind_logging
@@ -89,14 +91,13 @@ class Page:
                     break
                 above = node if named else above
             if above is not None:
-                yield self.module.insert(self.module.line_span(above)[1], f"{statement}\n")
+                yield from self.change(Insert(statements_of(statement), after=above))
             elif first is not None and self.module.indent(first) is not None:
-                group.append(f"{statement}\n")
+                group.append(statement)
             else:
-                yield self.module.add_import(statement)
-        if group:
-            assert first is not None
-            yield self.module.insert(self.module.line_span(first)[0], "".join([*group, "\n"]))
+                yield from self.change(Import(statement))
+        if group and first is not None:
+            yield self.module.insert(self.module.line_span(first)[0], "".join(f"{line}\n" for line in (*group, "")))
 
     @property
     def unit(self) -> str:
@@ -112,37 +113,42 @@ class Page:
         line = module.source[module.line_span(statement)[0] : module.span(statement)[0]].decode()
         return line if not line.strip() else ""
 
-    def instead(self, statement: ast.stmt, lines: Iterable[str]) -> Edit:
-        """Lines in place of a statement."""
-        text = f"\n{self.indent(statement)}".join(lines)
-        return self.module.edit(statement, text) if text else self.module.delete_statement(statement)
+    def change(self, *changes: Change) -> list[Edit]:
+        """The edits that make some changes of the file."""
+        return self.module.cst.apply(changes)
 
-    def lines(self, at: ast.AST, lines: Iterable[str]) -> str:
-        """Lines in place of an expression that is a statement."""
-        first, *more = lines
-        return first + "".join(f"\n{self.indent(at)}{line}" if line else "\n" for line in more)
+    def replaced(self, node: ast.AST, text: str) -> list[Edit]:
+        """Another expression, of which this is the text, in the place of one."""
+        return self.change(Replace(node, code(text, self.indent(node))))
 
-    def training(self, call: ast.Call, lines: Sequence[str]) -> Edit:
-        """Lines in place of a call that is a statement; with a blank line above where they begin with a function."""
-        text = self.lines(call, lines)
-        start, end = self.module.span(call)
-        first = self.module.line_span(self.module.statement(call))[0]
-        before = self.module.source[:first].rpartition(b"\n")[0].rpartition(b"\n")[2].strip()
-        alone = not self.module.source[first:start].strip()
-        if alone and lines[0].startswith("def ") and before and not before.endswith(b":"):
-            return self.module.edit((first, end), f"\n{self.indent(call)}{text}")  # behind what is put below that line
-        return self.module.edit(call, text)
+    def instead(self, statement: ast.stmt, lines: Iterable[str]) -> list[Edit]:
+        """Lines in place of a statement, with a blank line above a function that follows another statement."""
+        lines = list(lines)
+        if not lines:
+            return self.change(Remove(statement))
+        if lines[-1].startswith("#"):  # comments alone, which belong to no statement
+            return [self.module.edit(statement, f"\n{self.indent(statement)}".join(lines))]
+        new = commented(self.module.cst.statement(statement), self._statements(statement, lines))
+        first = isinstance(statement, ast.stmt) and statement in getattr(self.module.parent(statement), "body", [])[:1]
+        apart = (
+            hasattr(new[0], "params")
+            and not first
+            and not self.module.is_blank_above(self.module.line_span(statement)[0])
+        )
+        return self.change(Replace(statement, spaced(new) if apart else new))
 
-    def above(self, statement: ast.stmt, lines: Iterable[str]) -> Edit:
+    def above(self, statement: ast.stmt, lines: Iterable[str]) -> list[Edit]:
         """Lines above a statement."""
-        start = self.module.span(statement)[0]
-        return self.module.insert(start, "".join(f"{line}\n{self.indent(statement)}" for line in lines))
+        return self.change(Insert(self._statements(statement, lines), before=statement))
 
-    def below(self, statement: ast.stmt, lines: Iterable[str]) -> Edit:
+    def below(self, statement: ast.stmt, lines: Iterable[str]) -> list[Edit]:
         """Lines below a statement."""
-        end = self.module.line_span(statement)[1]
-        lead = "" if self.module.source[end - 1 : end] == b"\n" else "\n"
-        return self.module.insert(end, lead + "".join(f"{self.indent(statement)}{line}\n" for line in lines))
+        return self.change(Insert(self._statements(statement, lines), after=statement))
+
+    def _statements(self, at: ast.stmt, lines: Iterable[str]) -> list[Statement]:
+        """The statements of lines, which may hold text of the file at this depth."""
+        indent = self.indent(at)
+        return statements_of("\n".join(f"{indent}{line}" if line else "" for line in lines))
 
 
 def _is_import(node: ast.stmt) -> bool:

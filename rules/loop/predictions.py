@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from migrator.rewrite import Replace, code, with_arguments
 from migrator.vocabulary.diagnostics import Edit
 
 from .page import Page
@@ -31,23 +32,23 @@ class PredictionWriter:
         if not use.sources[0].has_dicts:
             _, places = named(module, call)
             through = len(places) == 1 and self._is_gone_through(places[0])
-            yield module.edit(call, predict if through else f"iter({predict})")
+            yield from self.page.replaced(call, predict if through else f"iter({predict})")
             rows = rows_of(module, places[0]) if through and use.sources[0].model is not None else None
             for place in (place for found in rows.reads.values() for place in found) if rows is not None else ():
-                yield module.edit(place, module.segment(place.value))
+                yield from self.page.change(Replace(place, module.cst.expression(place.value)))
             return
         whole = listed(module, call)
         name, places = named(module, whole)
         rows = rows_of(module, places[0]) if len(places) == 1 else None
         names = free_names(module, rows) if rows is not None else None
         if rows is not None and names is not None and name is not None:
-            yield module.edit(whole, predict)
+            yield from self.page.replaced(whole, predict)
             yield from self._columns(rows, names, name.id)
         elif rows is not None and names is not None and len(names) == 1:
             yield from self._columns(rows, names, predict)
         elif rows is not None and names is not None and (before := line_above(module, call)) is not None:
             held = module.unused_name("predictions", call)
-            yield self.page.above(before, [f"{held} = {predict}"])
+            yield from self.page.above(before, [f"{held} = {predict}"])
             yield from self._columns(rows, names, held)
         else:
             yield from self._dicts(use, predict, name)
@@ -69,14 +70,19 @@ class PredictionWriter:
         module = self.module
         columns = [f"{arrays}[{module.segment(rows.reads[key][0].slice)}]{rows.picked}" for key in names]
         iterated, target = ", ".join(columns), ", ".join(names.values())
-        if len(columns) > 1 and not rows.zipped:
-            iterated = f"zip({iterated})"
-            target = f"({target})" if rows.enumerated else target
-        yield module.edit(rows.source, iterated)
-        yield module.edit(rows.target, target)
+        call, targets = module.parent(rows.source), module.parent(rows.target)
+        if len(columns) > 1 and rows.zipped and isinstance(call, ast.Call) and isinstance(targets, ast.Tuple):
+            at = call.args.index(rows.source)
+            given = with_arguments(module.cst.call(call), drop=[at], insert={at: list(map(code, columns))})
+            among = [target if each is rows.target else module.segment(each) for each in targets.elts]
+            yield from self.page.change(Replace(call, given), Replace(targets, code(", ".join(among))))
+        else:
+            iterated = f"zip({iterated})" if len(columns) > 1 else iterated
+            yield from self.page.replaced(rows.source, iterated)
+            yield from self.page.replaced(rows.target, target)
         for key, places in rows.reads.items():
             for place in places:
-                yield module.edit(place, names[key])
+                yield from self.page.replaced(place, names[key])
 
     def _dicts(self, use: Use, predict: str, name: ast.Name | None) -> Iterator[Edit]:
         """One dict for each example, as before."""
@@ -85,19 +91,19 @@ class PredictionWriter:
         if before is None:
             held = "outputs"
             rows = f"(dict(zip({held}, row)) for {held} in [{predict}] for row in zip(*{held}.values()))"
-            yield module.edit(call, rows)
+            yield from self.page.replaced(call, rows)
             return
         held = module.unused_name("outputs" if name is not None and name.id == "predictions" else "predictions", call)
-        yield self.page.above(before, [f"{held} = {predict}"])
+        yield from self.page.above(before, [f"{held} = {predict}"])
         row = f"dict(zip({held}, row)) for row in zip(*{held}.values())"
         parent = module.parent(call)
         if isinstance(parent, ast.Call) and parent.args == [call] and not parent.keywords:
             if isinstance(parent.func, ast.Name) and parent.func.id == "list" and not module.is_bound("list", call):
-                yield module.edit(parent, f"[{row}]")
+                yield from self.page.replaced(parent, f"[{row}]")
             else:
-                yield module.edit(call, row)
+                yield from self.page.change(Replace(call, code(f"_({row})").args[0].value))  # type: ignore[attr-defined]
         else:
-            yield module.edit(call, f"({row})")
+            yield from self.page.replaced(call, f"({row})")
 
     def _chosen(self, use: Use, predict: str) -> str:
         """Those of the predictions that a program asks for."""
@@ -112,13 +118,13 @@ class PredictionWriter:
         module = self.module
         above = module.parent(parent)
         if not use.sources[0].has_dicts:
-            yield module.edit(parent, f"{predict}[0]")
+            yield from self.page.replaced(parent, f"{predict}[0]")
         elif isinstance(above, ast.Subscript) and above.value is parent and isinstance(above.slice, ast.Constant):
-            yield module.edit(above, f"{predict}[{module.segment(above.slice)}][0]")
+            yield from self.page.replaced(above, f"{predict}[{module.segment(above.slice)}][0]")
         elif (before := line_above(module, use.call)) is not None:
             held = module.unused_name("predictions", use.call)
-            yield self.page.above(before, [f"{held} = {self._chosen(use, predict)}"])
-            yield module.edit(parent, f"{{key: values[0] for key, values in {held}.items()}}")
+            yield from self.page.above(before, [f"{held} = {self._chosen(use, predict)}"])
+            yield from self.page.replaced(parent, f"{{key: values[0] for key, values in {held}.items()}}")
         else:
             chosen = self._chosen(use, predict)
-            yield module.edit(parent, f"{{key: values[0] for key, values in {chosen}.items()}}")
+            yield from self.page.replaced(parent, f"{{key: values[0] for key, values in {chosen}.items()}}")

@@ -82,22 +82,24 @@ class LoopWriter:
             data = self._data(use.input)
             if use.starts(self.loop.uses):
                 name = module.unused_name("data", use.call)
-                yield self.page.above(module.statement(use.call), self._begun(use, model, name, data))
+                yield from self.page.above(module.statement(use.call), self._begun(use, model, name, data))
                 data = name
             if use.method == "train":
                 lines = self._training(use, model, self.spread.data(use) if self.spread is not None else data)
-                yield self.page.training(use.call, lines)
+                yield from self.page.instead(module.statement(use.call), lines)
             elif use.method == "evaluate":
                 on_cluster = self.spread is not None and self.spread.distribution.on_cluster
                 data = self.spread.evaluation(use, data) if self.spread and on_cluster else data + self._taken(use)
                 callbacks = f", callbacks=[{', '.join(self._own(use))}]" if use.own else ""
-                yield module.edit(use.call, f"{model}.evaluate({data}{callbacks}, return_dict=True)")
+                yield from self.page.replaced(use.call, f"{model}.evaluate({data}{callbacks}, return_dict=True)")
             else:
                 yield from predictions.edits(use, model, data)
         for array in (array for array in self.loop.arrays if array.module is module):
             yield from array.edits(self.page)
         written = Spans(module.span(node) for node in self._rewritten())
-        yield from (module.edit(n, text) for n, text in self.page.known.items() if not written.hold(module.span(n)))
+        for node, text in self.page.known.items():
+            if not written.hold(module.span(node)):
+                yield from self.page.replaced(node, text)
         yield from self.page.import_edits()
 
     def _rewritten(self) -> Iterator[ast.AST]:
@@ -235,7 +237,7 @@ class LoopWriter:
                 kept = self._kept(use)
                 found = comments(self.module, *self.module.span(spec.statement))
                 lines = [text for at, text in found if not within((at, at + 1), kept)]
-                yield self.page.instead(spec.statement, lines)
+                yield from self.page.instead(spec.statement, lines)
 
     def _callbacks(self, use: Use, model: str, functions: Functions) -> str:
         """The callbacks of a training in one epoch."""
@@ -309,7 +311,7 @@ class LoopWriter:
         """Statements that hold hooks go; their comments stay."""
         for statement in use.hooks.statements:
             lines = [text for _, text in comments(self.module, *self.module.span(statement))]
-            yield self.page.instead(statement, lines)
+            yield from self.page.instead(statement, lines)
 
     def _read(self, read: Read) -> str:
         """What takes the place of what is read of an Estimator."""
@@ -347,7 +349,7 @@ class LoopWriter:
         kept = self._kept(use)
         lines = [text for at, text in comments(module, start, end) if not within((at, at + 1), kept)]
         if lines:
-            yield self.page.above(module.statement(use.call), lines)
+            yield from self.page.above(module.statement(use.call), lines)
 
     def _of_strategy(self, use: Use, model: str) -> Iterator[Edit]:
         """The lines above a use that its strategy asks for."""
@@ -357,7 +359,7 @@ class LoopWriter:
         if self.spread.restored(use):
             lines = [self._means(use, model), *lines]
         if lines:
-            yield self.page.above(self.module.statement(use.call), lines)
+            yield from self.page.above(self.module.statement(use.call), lines)
 
     def _means(self, use: Use, model: str) -> str:
         """The line that gives all replicas the means of their moving statistics."""

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator, Sequence
 from migrator.analyse.function.body import Body
 from migrator.analyse.function.plan import Plan
 from migrator.analyse.function.translate import Translations, Value
+from migrator.analyse.layers.helperbodies import HelperBody
 from migrator.analyse.layers.site import Site
-from migrator.analyse.layers.sublayers import HelperBody
 from migrator.normalise.draft.roots import calls_below
 from migrator.resolve.project import Definition
 from migrator.vocabulary.settings import Settings

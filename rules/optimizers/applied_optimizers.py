@@ -10,7 +10,8 @@ from migrator.analyse.training.optimizerclass import OptimizerClass
 from migrator.analyse.training.stateops import RunOrder, state_op
 from migrator.emit.render import Renderer
 from migrator.resolve.syntax import walk
-from migrator.rewrite import Remove
+from migrator.rewrite import Remove, Replace
+from migrator.rewrite import lines as statements_of
 
 from ..estimator_calls.driver import Driver
 from .optimizer_constructors import TAKEN, rewrite_constructor
@@ -420,9 +421,7 @@ class AppliedRewrite:
                 continue
             if method in text:
                 self.driver.handled.update(n for n in walk(method) if isinstance(n, ast.expr))
-                lines = text[method]
-                indent = self.renderer.indent_of(method)
-                self.driver.edits.append(self.module.edit(self.module.span(method), "\n".join(lines)[len(indent) :]))
+                self.driver.change(Replace(method, statements_of("\n".join(text[method]))))
             elif method.name in _PROTOCOL:
                 self.driver.handled.update(n for n in walk(method) if isinstance(n, ast.expr))
                 self.driver.change(Remove(method, apart=True))

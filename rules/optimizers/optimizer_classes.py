@@ -15,6 +15,8 @@ from migrator.analyse.training.optimizerclass import OptimizerClass
 from migrator.emit.render import Renderer, Transform
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Replace
+from migrator.rewrite import lines as statements_of
 
 from ..estimator_calls.driver import Driver
 from .applied_optimizers import AppliedRewrite, applies
@@ -79,8 +81,7 @@ class _ClassRewrite:
         lines = self._update(method)
         self.driver.replace(node.bases[0], self.driver.need(_BASE, node))
         self.driver.handled.update(n for n in walk(method) if isinstance(n, ast.expr))
-        indent = self.renderer.indent_of(method)
-        self.driver.edits.append(self.module.edit(method, "\n".join(lines)[len(indent) :]))
+        self.driver.change(Replace(method, statements_of("\n".join(lines))))
 
     def _check_rate(self) -> None:
         for node in walk(self.found.node):

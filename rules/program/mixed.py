@@ -22,8 +22,8 @@ from ..estimator_calls.variable_readers import OF_GRAPHS
 from ..hooks.prediction_hooks import predicts_with_hooks
 from ..inputs.symbolic_inputs import refuse_symbolic_inputs
 from ..model_fns.model_fns import whole_span
+from ..rewriting.rewrite import ProgramRewrite
 from .named_code import NamedCode, Place
-from .rewrite import ProgramRewrite
 from .settled import estimator_values
 
 Reasons = Mapping[int, list[str]]

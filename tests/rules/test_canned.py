@@ -24,7 +24,7 @@ def migrated(statements: str, head: str = V1) -> str:
 def inner(call: str, head: str = V1) -> str:
     """The arguments of a canned Estimator after migration, on one line."""
     text = migrated(f"e = tf.estimator.{call}", head)
-    text = " ".join(text[len("e = ") :].split()).replace("( ", "(").replace(", )", ")")
+    text = " ".join(text[len("e = ") :].split()).replace("( ", "(").replace(", )", ")").replace(" )", ")")
     return text
 
 

@@ -12,9 +12,10 @@ from migrator.analyse.function.translate import Translations, Writing
 from migrator.analyse.layers.site import Site
 from migrator.analyse.results.collections import Collections
 from migrator.analyse.statements.bindingtime import Time
-from migrator.analyse.statements.flow import Flow, Leaf, Slicer
+from migrator.analyse.statements.flow import Flow, Leaf
 from migrator.analyse.statements.modes import Modes, mode_of_symbol
 from migrator.analyse.statements.names import reads
+from migrator.analyse.statements.slicing import Slicer
 from migrator.analyse.statements.times import Times
 from migrator.analyse.training.gradientsums import Sums
 from migrator.resolve.syntax import walk

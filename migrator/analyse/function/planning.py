@@ -18,8 +18,9 @@ from migrator.analyse.results.metricobjects import feeding_leaves
 from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.conditions import check_static
 from migrator.analyse.statements.effects import effects
-from migrator.analyse.statements.flow import Closure, Leaf
+from migrator.analyse.statements.flow import Leaf
 from migrator.analyse.statements.modes import ALL_MODES
+from migrator.analyse.statements.slicing import Closure
 from migrator.analyse.training.partiallosses import partial_losses
 from migrator.analyse.training.rates import find_rates
 from migrator.analyse.training.spec_hooks import SpecHooks

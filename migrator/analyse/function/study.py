@@ -12,8 +12,9 @@ from migrator.analyse.results.collections import Collections
 from migrator.analyse.results.tags import write_collected
 from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.effects import is_effect
-from migrator.analyse.statements.flow import Flow, Slicer
+from migrator.analyse.statements.flow import Flow
 from migrator.analyse.statements.phases import ignored, look_through, widen
+from migrator.analyse.statements.slicing import Slicer
 from migrator.analyse.statements.statements import check_statements
 from migrator.analyse.statements.times import Times
 from migrator.analyse.training.optimizervalues import is_training

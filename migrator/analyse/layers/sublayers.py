@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.body import Body
 from migrator.analyse.function.errors import Unsupported
-from migrator.analyse.function.placing import place
 from migrator.analyse.function.roles import (
     bound,
     defaults,
@@ -20,17 +19,14 @@ from migrator.analyse.function.roles import (
     parameters,
     role,
 )
-from migrator.analyse.function.study import find_layers, study
 from migrator.analyse.function.translate import Layer, Translations, Value, is_none
 from migrator.analyse.layers.built import is_size
 from migrator.analyse.layers.functionvalues import FunctionValues, Made, definitions_called
+from migrator.analyse.layers.helperbodies import HelperBody, Sublayer
 from migrator.analyse.layers.layerclass import LayerClass, needs_rewrite
 from migrator.analyse.layers.makers import Maker, maker
 from migrator.analyse.layers.objects import is_keras_class, made_by_program
 from migrator.analyse.statements.bindingtime import Time
-from migrator.analyse.statements.effects import effects
-from migrator.analyse.statements.flow import Closure
-from migrator.analyse.statements.modes import ALL_MODES
 from migrator.analyse.statements.names import reads
 from migrator.analyse.training.optimizerclass import OptimizerClass, derives, optimizer_class
 from migrator.analyse.variables.reuse import REUSE, is_plain, reuse_parameters, told
@@ -45,63 +41,6 @@ if TYPE_CHECKING:
     from migrator.resolve.project import Project
 
 _VERBS = re.compile(r"^_*(build|create|make|get|construct|define|add|apply|compute|model)_+(?=[a-z])")
-
-
-class HelperBody(Body):
-    """A helper function with the roles of its parameters."""
-
-    early_returns = True
-    is_helper = True
-
-    def __init__(
-        self, definition: Definition, translations: Translations, sublayers: Sublayers, roles: dict[str, str]
-    ) -> None:
-        node = definition.node
-        assert isinstance(node, ast.FunctionDef)
-
-        def having(role: str) -> list[str]:
-            return [name for name, given in roles.items() if given == role]
-
-        mode, training = having("mode"), having("training")
-        if len(mode) + len(training) > 1:
-            raise Unsupported("a helper that gets the mode twice is not followed", node)
-
-        def analyse() -> None:
-            alone = mode[0] if mode else None, training[0] if training else None
-            given = having("dynamic"), having("static")
-            super(HelperBody, self).__init__(definition.module, node, translations, sublayers, *given, *alone)
-            study(self)
-
-        analyse()
-        self.replaced = frozenset(name for name in having("static") if self.times.name(name) is not Time.STATIC)
-        """Parameters that are plain values, in the place of which the helper puts what it computes."""
-        if self.replaced:
-            roles.update(dict.fromkeys(self.replaced, "dynamic"))
-            analyse()
-        self.roles = roles
-        find_layers(self)
-        self.takes_training = bool(mode or training) or any(s.layer.trains for s in self.sites)
-        returns = [leaf for leaf in self.flow.leaves if isinstance(leaf.node, ast.Return)]
-        if not returns or self.flow.falls_through:
-            raise Unsupported("a helper that makes layers does not return a value on every way", definition.node)
-        needed = {mode: Closure(self.slicer, mode) for mode in ALL_MODES}
-        call = set(returns).union(*(needed[mode].of(leaf) for leaf in returns for mode in leaf.modes))
-        for leaf in effects(self):
-            place(self, leaf, call, call, set())
-        self.call_leaves = self.ordered(leaf for leaf in call if not leaf.mode_only)
-        self.collections.check_kept(self.call_leaves)
-
-
-@dataclass
-class Sublayer:
-    """One helper function and the class that it becomes."""
-
-    definition: Definition
-    body: HelperBody
-    class_name: str
-    calls: list[tuple[Module, ast.Call]] = field(default_factory=list)
-    given: list[tuple[Body, str, ast.expr]] = field(default_factory=list)
-    """What its calls give: the body around each, parameter and value."""
 
 
 class Sublayers:

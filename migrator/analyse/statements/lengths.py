@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 from typing import Union
 
 from migrator.analyse.statements.bindingtime import Time
-from migrator.analyse.statements.flow import Flow, Leaf, Slicer
+from migrator.analyse.statements.flow import Flow, Leaf
 from migrator.analyse.statements.names import is_count, reads
+from migrator.analyse.statements.slicing import Slicer
 from migrator.analyse.statements.walks import Loop, parts
 
 Factor = Union[int, ast.expr]

@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterable, Iterator
 
 from migrator.analyse.function.translate import Translations
 from migrator.analyse.statements.bindingtime import Time
-from migrator.analyse.statements.flow import Flow, Frame, Slicer
+from migrator.analyse.statements.flow import Flow, Frame
 from migrator.analyse.statements.lengths import Lengths
 from migrator.analyse.statements.modes import ALL_MODES, Modes
 from migrator.analyse.statements.names import binds, reads, root_name, targets
+from migrator.analyse.statements.slicing import Slicer
 from migrator.analyse.statements.walks import bound_times, comprehensions, turns_time
 from migrator.resolve.syntax import children, walk
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import is_none
-from migrator.analyse.layers.sublayers import HelperBody
+from migrator.analyse.layers.helperbodies import HelperBody
 from migrator.analyse.variables.scopes import VARIABLE_SCOPE, scope_calls
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.syntax import children
@@ -86,13 +86,3 @@ def check_structure(nodes: list[ast.stmt], last: bool = True) -> None:
                 return
             else:
                 raise Stuck("a function that returns in the middle is not followed", node)
-
-
-def inverted(test: ast.expr, write: Callable[[ast.expr], str]) -> str:
-    """The text of the opposite of a condition."""
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        text = write(test.operand)
-        return f"({text})" if "\n" in text else text
-    text = write(test)
-    plain = isinstance(test, (ast.Name, ast.Attribute, ast.Call, ast.Compare)) and "\n" not in text
-    return f"not {text}" if plain else f"not ({text})"

@@ -4,21 +4,37 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
+from migrator import rewrite
 from migrator.analyse.statements.names import reads, thrown_away
-from migrator.emit.render import Renderer
 from migrator.normalise.draft.arguments import defaults, given, parameters
-from migrator.normalise.draft.draft import Change, Drafts, Origin
+from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.globals import outer_names
 from migrator.normalise.draft.local_names import binds_locally, first_reads, is_dotted, names_in
-from migrator.normalise.draft.returns import check_structure, has_return, inverted, own_returns, terminates
+from migrator.normalise.draft.returns import check_structure, has_return, own_returns, terminates
 from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
 from migrator.resolve.parsing import expression_tree
 from migrator.resolve.project import Definition
 from migrator.resolve.syntax import walk
-from migrator.rewrite import Remove
+from migrator.rewrite import (
+    Insert,
+    Remove,
+    Replace,
+    Statement,
+    code,
+    commented,
+    expr,
+    in_its_line,
+    source,
+    statements,
+    unspaced,
+    with_body,
+)
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 _NOISE = re.compile(r"^_*(build|create|make|get|construct|define|add|apply|compute|model)_+(?=[a-z])|_(fn|func)$")
 _TRACELESS = (ast.Name, ast.Constant)
@@ -47,7 +63,8 @@ class Inliner:
         """What stands for a name of the function."""
         self.entering: dict[ast.AST, str] = {}
         """What stands for a parameter where the function first gives it another value."""
-        self.extra: list[Change] = []
+        self.extra: list[rewrite.Change] = []
+        """Imports of names that the body reads."""
         self.receiver = ""
         """What the first parameter of a method stands for."""
 
@@ -61,28 +78,18 @@ class Inliner:
         single = len(self.body) == 1 and len(returns) == 1 and self.body[0] is returns[0]
         single = single and returns[0].value is not None and not self.tail
         names = outer_names(self.drafts, self.module, self.call, self.home, self.function)
-        self.extra += Change.every((self.module, change) for change in names.changes)
+        self.extra = names.changes
         self.text.update(names.texts)
         if single and self._fits_into(returns[0].value, arguments):
             value = returns[0].value
             assert value is not None
-            text = self._expression(value)
-            atom = isinstance(
-                value, (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.Constant, ast.Dict, ast.List)
-            )
-            parent = self.module.parent(self.call)
-            bare = (
-                atom
-                or isinstance(parent, (ast.Assign, ast.keyword, ast.Return, ast.comprehension))
-                or self.call in getattr(parent, "args", [])
-            )
-            origin = self.drafts.origin(self.home, value.lineno)
-            edit = self.module.edit(self.call, text if bare else f"({text})")
-            return [*self.extra, Change(edit, (origin,) * (text.count("\n") + 1))]
+            return self._every(Replace(self.call, self._expression(value)))
         self._check_place()
         target = self._target()
-        lines, origins = self._lines(arguments, target)
-        return [*self.extra, *self._placed(lines, origins, target)]
+        return self._every(*self._placed(self._lines(arguments, target), target))
+
+    def _every(self, *changes: rewrite.Change) -> list[Change]:
+        return Change.every(((self.module, change) for change in (*self.extra, *changes)), [self.home])
 
     # -- conditions ---------------------------------------------------------------------------------------------------
 
@@ -118,8 +125,7 @@ class Inliner:
             node = parent
         if not isinstance(self.statement, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)):
             raise Stuck("the call stands in the head of a compound statement", self.call)
-        first, _ = self.module.line_span(self.statement)
-        if self.module.source[first : self.module.span(self.statement)[0]].strip():
+        if self.module.indent(self.statement) is None:
             raise Stuck("several statements stand on one line", self.statement)
 
     # -- names --------------------------------------------------------------------------------------------------------
@@ -172,9 +178,7 @@ class Inliner:
                 return False
             if (name in frozen and text != name) or (self._hidden_in(value, name) and text != name):
                 return False
-            self.text[name] = (
-                text if plain or isinstance(node, (ast.Call, ast.Subscript, ast.Dict, ast.List)) else f"({text})"
-            )
+            self.text[name] = text
         return "\n" not in "".join(self.text.values())
 
     @staticmethod
@@ -222,8 +226,8 @@ class Inliner:
             wanted = f"{name}_{number}"
         return wanted
 
-    def _bind(self, arguments: dict[str, ast.expr], target: str | None) -> list[tuple[str, str, int]]:
-        """Decides what stands for each own name; gives the assignments of parameters, with their lines."""
+    def _bind(self, arguments: dict[str, ast.expr], target: str | None) -> list[Statement]:
+        """Decides what stands for each own name; gives the assignments of parameters."""
         rebound, frozen = self._rebound(), self._in_strings()
         kept: set[str] = set()
         first: dict[str, tuple[str, ast.expr]] = {}
@@ -260,16 +264,17 @@ class Inliner:
             taken = taken | {new}
             if new != name and name not in results:
                 self.drafts.rename(new, name)
-        order = []
-        assigned: set[str] = set()
+        lines: list[Statement] = []
+        done: set[str] = set()
         for name, (text, node) in first.items():
-            if assigned & reads(node):
+            if done & reads(node):
                 raise Stuck("the arguments read names that the function assigns", self.call)
             self.entering.update(dict.fromkeys(entering.get(name, []), text))
             if self.text[name] != text and not entering.get(name):
-                order.append((self.text[name], text, node.lineno))
-                assigned.add(self.text[name])
-        return order
+                file = (self.module if name in arguments else self.home).cst
+                lines += assigned(self.text[name], file.expression(node))
+                done.add(self.text[name])
+        return lines
 
     def _result_names(self, target: str | None) -> dict[str, str]:
         """Own names that may take the name of what their value is assigned to."""
@@ -302,118 +307,93 @@ class Inliner:
                     return True
         return False
 
-    # -- text ---------------------------------------------------------------------------------------------------------
+    # -- code ---------------------------------------------------------------------------------------------------------
 
-    def _transform(self, node: ast.AST) -> str | None:
+    def _instead(self, node: ast.AST) -> cst.BaseExpression | None:
         if not isinstance(node, ast.Name):
             return None
         holder = self.home.scope(node).lookup(node.id)
         if holder is not None and holder.kind == "comprehension":
             return None
-        if holder is not None and holder.node is not self.function and self._is_inside(holder.node):
+        if holder is not None and holder.node is not self.function and self.home.is_inside(holder.node, self.function):
             return None
         text = self.entering.get(node, self.text.get(node.id))
-        return None if text is None or text == node.id else text
+        return None if text is None or text == node.id else code(text)
 
-    def _is_inside(self, node: ast.AST) -> bool:
-        return self.home.is_inside(node, self.function)
+    def _expression(self, node: ast.expr) -> cst.BaseExpression:
+        return self.home.cst.substituted(node, self._instead)
 
-    def _expression(self, node: ast.expr) -> str:
-        return Renderer(self.home).expression(node, self._transform)
+    def _lines(self, arguments: dict[str, ast.expr], target: str | None) -> list[Statement]:
+        """The statements that take the place of the call."""
+        return [*self._bind(arguments, target), *self._body(self.body, target)]
 
-    def _lines(self, arguments: dict[str, ast.expr], target: str | None) -> tuple[list[str], list[Origin]]:
-        indent = self._indent()
-        order = self._bind(arguments, target)
-        lines = "\n".join(f"{indent}{name} = {text}" for name, text, _ in order).split("\n") if order else []
-        origins = [self.drafts.origin(self.module, self.call.lineno)] * len(lines)
-        for text, origin in self._body(self.body, indent, target):
-            lines.append(text)
-            origins.append(origin)
-        return lines, origins
-
-    def _indent(self) -> str:
-        first, _ = self.module.line_span(self.statement)
-        return self.module.source[first : self.module.span(self.statement)[0]].decode()
-
-    def _unit(self) -> str:
-        outer = Renderer(self.home).indent_of(self.function)
-        inner = Renderer(self.home).indent_of(self.function.body[0])
-        return inner[len(outer) :] if inner.startswith(outer) and len(inner) > len(outer) else "    "
-
-    def _body(self, nodes: list[ast.stmt], indent: str, target: str | None) -> Iterator[tuple[str, Origin]]:
-        renderer = Renderer(self.home)
-        for index, node in enumerate(nodes):
-            rest = nodes[index + 1 :]
+    def _body(self, nodes: list[ast.stmt], target: str | None) -> list[Statement]:
+        """The statements of a block, with assignments for its returns."""
+        found: list[Statement] = []
+        for node, statement in zip(nodes, self.home.cst.statements(nodes, self._instead, apart=True)):
             if self.tail or not has_return([node]):
-                yield from self._placed_lines(renderer.statement(node, self._transform, indent), node)
+                found.append(statement)
             elif isinstance(node, ast.Return):
-                yield from self._assigned(node, indent, target)
+                found += in_its_line(statement, self._assigned(node, target))
             elif isinstance(node, ast.With):
-                yield from self._placed_lines(renderer.header(node, self._transform, indent), node)
-                yield from self._body(node.body, indent + self._unit(), target)
+                found.append(with_body(statement, self._body(node.body, target)))
             else:
                 assert isinstance(node, ast.If)
-                body, orelse = node.body, [*node.orelse, *rest]
-                if not terminates(node.body):
-                    body, orelse = [*node.body, *rest], node.orelse
-                done = list(self._body(body, indent + self._unit(), target))
-                inner = list(self._body(orelse, indent + self._unit(), target))
-                head = renderer.header(node, self._transform, indent)
-                if not done:  # it returned what the target holds already
-                    head = [*renderer.comments(node, indent), f"{indent}if {inverted(node.test, self._expression)}:"]
-                yield from self._placed_lines(head if done or inner else [f"{indent}pass"], node)
-                yield from done
-                if inner and done:
-                    yield f"{indent}else:", inner[0][1]
-                yield from inner
-                return
+                return [*found, self._parted(node, statement, nodes[nodes.index(node) + 1 :], target)]
+        return found
 
-    def _assigned(self, node: ast.Return, indent: str, target: str | None) -> Iterator[tuple[str, Origin]]:
+    def _parted(self, node: ast.If, statement: Statement, rest: list[ast.stmt], target: str | None) -> Statement:
+        """A condition some ways of which return; what follows it comes into the other one."""
+        body, orelse = node.body, [*node.orelse, *rest]
+        if not terminates(node.body):
+            body, orelse = [*node.body, *rest], node.orelse
+        done, inner = self._body(body, target), self._body(orelse, target)
+        if done:
+            return with_body(statement, done, inner)
+        if not inner:
+            return statements("pass")[0]
+        # It returned what the target holds already.
+        (inverted,) = statements("if {test}:\n    {body}", test=self._inverted(node.test), body=inner)
+        return inverted.with_changes(leading_lines=statement.leading_lines)
+
+    def _inverted(self, test: ast.expr) -> cst.BaseExpression:
+        """The opposite of a condition."""
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            return self._expression(test.operand)
+        return expr("not {test}", test=self._expression(test))
+
+    def _assigned(self, node: ast.Return, target: str | None) -> list[Statement]:
+        """What takes the place of a return."""
         if target is None or node.value is None:
             if node.value is not None and not (isinstance(node.value, ast.Constant) or is_dotted(node.value)):
-                yield from self._placed_lines((indent + self._expression(node.value)).split("\n"), node)
-            elif target is not None:
-                yield from self._placed_lines([f"{indent}{target} = None"], node)
-            return
+                return statements("{value}", value=self._expression(node.value))
+            return statements("{target} = None", target=code(target)) if target is not None else []
         wanted = [t.strip() for t in target.strip("()[]").split(",")]
         if isinstance(node.value, ast.Tuple) and len(wanted) == len(node.value.elts):
-            texts = [self._expression(e) for e in node.value.elts]
-            later = [reads(expression_tree(t.strip())) for t in texts]
-            pairs = [(w, t, r) for w, t, r in zip(wanted, texts, later) if w != t]
-            crossing = any(w in r for i, (w, _, _) in enumerate(pairs) for _, _, r in pairs[i + 1 :])
+            values = [self._expression(e) for e in node.value.elts]
+            texts = [source(value) for value in values]
+            later = [reads(expression_tree(text)) for text in texts]
+            triples = [(w, v, r) for w, v, r, t in zip(wanted, values, later, texts) if w != t]
+            crossing = any(w in r for i, (w, _, _) in enumerate(triples) for _, _, r in triples[i + 1 :])
             if not crossing and "\n" not in "".join(texts):
-                for name, text, _ in pairs:
-                    yield from self._placed_lines([f"{indent}{name} = {text}"], node)
-                return
-        text = self._expression(node.value)
-        if text != target:
-            comments = Renderer(self.home).comments(node, indent)
-            yield from self._placed_lines([*comments, *f"{indent}{target} = {text}".split("\n")], node)
+                return [line for name, value, _ in triples for line in assigned(name, value)]
+        value = self._expression(node.value)
+        return assigned(target, value) if source(value) != target else []
 
-    def _placed_lines(self, lines: list[str], node: ast.stmt) -> Iterator[tuple[str, Origin]]:
-        height = (node.end_lineno or node.lineno) - node.lineno + 1
-        lead = max(0, len(lines) - height) if not isinstance(node, (ast.If, ast.With)) else 0
-        for index, line in enumerate(lines):
-            yield line, self.drafts.origin(self.home, max(1, node.lineno + index - lead))
-
-    def _placed(self, lines: list[str], origins: list[Origin], target: str | None) -> list[Change]:
-        """The lines in the place of the statement, or before it if the call is a part of it."""
-        module, statement = self.module, self.statement
-        while lines and not lines[0].strip():
-            lines, origins = lines[1:], origins[1:]
-        indent = self._indent()
+    def _placed(self, new: list[Statement], target: str | None) -> list[rewrite.Change]:
+        """The statements in the place of that of the call, or before it if the call is a part of it."""
+        statement, new = self.statement, unspaced(new)
         whole = getattr(statement, "value", None) is self.call
         whole = whole and isinstance(statement, (ast.Return, ast.Expr, ast.Assign))
         whole = whole and len(getattr(statement, "targets", [None])) == 1
-        if whole and not lines:
-            return Change.of(module, Remove(statement))
+        if whole and not new:
+            return [Remove(statement)]
         if whole:
-            text = "\n".join(lines)[len(indent) :]
-            return [Change(module.edit(statement, text), tuple(origins))]
+            return [Replace(statement, commented(self.module.cst.statement(statement), new))]
         assert target is not None
-        start = module.span(statement)[0]
-        text = "\n".join([*lines, indent])[len(indent) :] if lines else ""
-        return [
-            Change(module.insert(start, text), (*origins, self.drafts.origin(module, statement.lineno))),
-            Change(module.edit(self.call, target)),
-        ]
+        return [Insert(new, before=statement), Replace(self.call, code(target))]
+
+
+def assigned(name: str, value: cst.BaseExpression) -> list[Statement]:
+    """``name = value``."""
+    return statements("{name} = {value}", name=code(name), value=value)

@@ -7,16 +7,20 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from migrator import rewrite
-from migrator.normalise.draft.draft import Change, Drafts, Origin
+from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.stuck import Stuck
-from migrator.normalise.functions.inline import Inliner
+from migrator.normalise.functions.inline import Inliner, assigned
 from migrator.normalise.objects.methods import lookup
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import statements, walk
-from migrator.rewrite import Remove, Replace, code
+from migrator.rewrite import Insert, Remove, Replace, Statement, code
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 # Methods that change what an attribute or a new object is.
 _MAGIC = ("__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__new__")
@@ -222,18 +226,16 @@ class Unboxing(Inliner):
 
     def _documented(self) -> list[Change]:
         """The text of the class for a function that has none."""
-        owner, function, module = self.found.owner, self.found.function, self.module
+        owner, first = self.found.owner, self.found.function.body[0]
         assert isinstance(owner.node, ast.ClassDef)
-        start, end = module.line_span(function.body[0])[0], module.span(function.body[0])[0]
-        indent = module.source[start:end].decode()
-        if optimizes(owner):
+        both = ast.get_docstring(self.found.function) is None and ast.get_docstring(owner.node) is not None
+        if not self._documents or not both or optimizes(owner) or self.module.indent(first) is None:
             return []
-        text = owner.module.segment(owner.node.body[0])
-        both = self._documents and ast.get_docstring(function) is None and ast.get_docstring(owner.node) is not None
-        if not both or indent.strip() or ("\n" in text and owner.node.body[0].col_offset != len(indent)):
+        text = owner.node.body[0]
+        if text.lineno != text.end_lineno and text.col_offset != first.col_offset:
             return []
-        place = module.source.find(b"\n", module.source.rfind(b":", module.span(function)[0], start)) + 1
-        return [Change(module.insert(place, f"{indent}{text}\n"))] if place == start else []
+        new = Insert(owner.module.cst.statement(text), before=first, above=True)
+        return Change.every([(self.module, new)], [owner.module])
 
     def _check_self(self) -> None:
         for node in walk(self.function):
@@ -320,10 +322,12 @@ class Unboxing(Inliner):
                     if isinstance(statement.value, ast.Constant) and len(owner.module.bindings(target)) == 1:
                         yield target.id, owner.module.segment(statement.value)
 
-    def _lines(self, arguments: dict[str, ast.expr], target: str | None) -> tuple[list[str], list[Origin]]:
-        lines, origins = super()._lines(arguments, target)
-        first = [f"{self._indent()}{self.names[name]} = {text}" for name, text in self._constants.items()]
-        return [*first, *lines], [self.drafts.origin(self.module, self.call.lineno)] * len(first) + origins
+    def _lines(self, arguments: dict[str, ast.expr], target: str | None) -> list[Statement]:
+        lines = super()._lines(arguments, target)
+        return [
+            *(line for name, text in self._constants.items() for line in assigned(self.names[name], code(text))),
+            *lines,
+        ]
 
     def _alone(self, attribute: str) -> bool:
         """Whether an attribute is set in one place."""
@@ -348,10 +352,10 @@ class Unboxing(Inliner):
             raise Stuck(f"`{text}`, which the object holds, gets another value", self.found.statement)
         return text
 
-    def _transform(self, node: ast.AST) -> str | None:
+    def _instead(self, node: ast.AST) -> cst.BaseExpression | None:
         if isinstance(node, ast.Attribute) and self._is_own(node, self.found.made):
-            return self._text_of(node.attr)
-        return super()._transform(node)
+            return code(self._text_of(node.attr))
+        return super()._instead(node)
 
 
 def _bound(statement: ast.stmt) -> Iterator[str]:

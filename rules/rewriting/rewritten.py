@@ -34,8 +34,8 @@ from ..losses_metrics.metrics import AUC, KERAS_AUC, OF_CURVES
 from ..model_fns.model_facts import model_facts, reached_bodies
 from ..model_fns.model_fns import ModelFn
 from ..model_fns.translations import translations
+from ..program.settled import estimator_values
 from .helpers import Helpers
-from .settled import estimator_values
 
 _LAYERS_OF_COLUMNS = ("tf.keras.layers.DenseFeatures", "tf.keras.experimental.SequenceFeatures")
 

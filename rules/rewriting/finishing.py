@@ -18,10 +18,10 @@ from ..estimator_calls.estimator_values import PREFIX
 from ..estimator_calls.sessions import SESSIONS, has_own_graph
 from ..model_fns.modes import reads_alias
 from ..model_fns.translations import is_refused, needs_graph, translations
+from ..program.unused_code import GRAPH_SCOPES, inside_unused, old_name, said_of_unused
 from ..symbols.compat_v1 import rename_edits
 from ..symbols.dimensions import dimension_fixes, size_fixes
 from .helpers import Helpers
-from .unused_code import GRAPH_SCOPES, inside_unused, old_name, said_of_unused
 
 
 def file_fixes(module: Module, driver: Driver, helpers: Helpers, spans: Spans) -> list[Fix]:

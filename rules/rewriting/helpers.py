@@ -17,9 +17,9 @@ from migrator.vendor.vendored_runtime import CLUSTER_MODULE, TRAINING_MODULE
 from migrator.vocabulary.diagnostics import Edit
 
 from ..canned.hyperparameters import HPARAMS
+from ..program.unused_code import unused_spans
 from ..symbols.tensorflow_names import PLAIN, VERSION_1
 from .import_roots import in_package, package_prefix, relative_prefix
-from .unused_code import unused_spans
 
 MODULES = (CLUSTER_MODULE, TRAINING_MODULE)
 _SEARCH_PATH = {"sys.path", "site.addsitedir"}

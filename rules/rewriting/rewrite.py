@@ -3,46 +3,30 @@
 from __future__ import annotations
 
 import ast
-import functools
-import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TypeVar
 
 from migrator.analyse.function.errors import Obstacles, Unsupported
 from migrator.analyse.function.planning import make_plan
 from migrator.analyse.function.specs import SPEC
-from migrator.analyse.function.translate import is_none
-from migrator.analyse.layers.sublayers import Sublayer
-from migrator.analyse.results.stepvalues import settle_step_values
-from migrator.emit.classwriter import LayerGenerator
-from migrator.emit.generate import Generated, Generator
-from migrator.emit.polishing.polish import polished, returned_at_once
-from migrator.emit.polishing.wording import reworded
-from migrator.emit.render import Renderer
 from migrator.normalise.draft.draft import Drafts
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
 from migrator.resolve.symbols import dotted
-from migrator.resolve.syntax import walk
 from migrator.resolve.text import Spans
 from migrator.rewrite import Rename
-from migrator.vocabulary.diagnostics import Edit
 
 from ..bridge.called_along import check_called
 from ..bridge.graph_code import GraphCode
 from ..bridge.reached import reached
-from ..canned.canned_models import canned_models
 from ..canned.head_specs import head_reference, is_left_head
 from ..canned.hyperparameters import hparams_reference
-from ..canned.networks import Network, is_extended, is_network, network_of
+from ..canned.networks import is_extended
 from ..distribute import tpu, without_tpu
-from ..distribute.distribution import speaks_of_tpus, understood_words
-from ..distribute.loops import distributed, why_not_after_all
+from ..distribute.loops import why_not_after_all
 from ..estimator_calls.checkpoint_readers import (
     READERS,
     read_elsewhere,
-    reader_edits,
     reader_reference,
     reading_modules,
     reads_beside,
@@ -53,22 +37,17 @@ from ..estimator_calls.estimator_values import ESTIMATOR, PREFIX, Construction
 from ..estimator_calls.keras_estimator import MODEL_TO_ESTIMATOR
 from ..estimator_calls.other_estimators import OtherEstimators
 from ..estimator_calls.task_fields import configuration_edits, task_reference
-from ..estimator_calls.variable_readers import variable_readers
 from ..estimator_calls.warm_starts import start_reference
-from ..exports.signatures import Served, Signatures
-from ..hooks.callback_classes import CallbackClass, OwnHook
 from ..hooks.hook_makers import check_makers
 from ..hooks.hooks import hook_of
 from ..hooks.spec_hooks import take_over_classes, watched_names
 from ..hooks.watched_heads import settle_watched
 from ..inputs.lookup_tables import table_reference
-from ..inputs.one_shot import one_shot_edits
+from ..inputs.one_shot import one_shot_changes
 from ..inputs.preprocessing_columns import SHARED_COLUMNS, ColumnEdits
-from ..loop.plan import Loop, NotPlain, loop_of, of_one_device
-from ..loop.remarks import ALONE, BY_EXAMPLES, OF_METRICS, of_cores, remarks, reports_loss
-from ..loop.sources import Kind, kind_of, kind_of_keras
-from ..loop.writer import LoopWriter, dropped
-from ..model_fns.handed_names import name_changes
+from ..loop.plan import Loop
+from ..loop.remarks import BY_EXAMPLES, of_cores, reports_loss
+from ..loop.writer import dropped
 from ..model_fns.model_fns import (
     HandedOn,
     ModelFn,
@@ -76,22 +55,19 @@ from ..model_fns.model_fns import (
     is_partial,
     model_fn_behind,
     plans_of,
-    whole_span,
     why_not_found,
 )
 from ..model_fns.model_names import names_of
 from ..model_fns.only_predicting import check_only_predicts
 from ..model_fns.subjects import subject
 from ..model_fns.translations import is_refused
+from ..program.groups import is_part
 from .canned_models import CannedClasses
-from .finishing import file_fixes, finished
-from .groups import is_part
-from .helpers import Helpers
-from .import_roots import relative_prefix
+from .finishing import finished
+from .loops import LoopRewrite
 from .outside_parts import rewrite_part
 from .own_helpers import held_edits, settle_helpers
 from .renaming import idle_imports, layer_changes, model_fn_changes, passes_on, value_changes
-from .rewritten import Rewritten
 
 _REFERENCES = (
     task_reference,
@@ -105,20 +81,12 @@ _REFERENCES = (
 )
 
 
-T = TypeVar("T")
-
-
 class KeepsHelpers(Exception):
     """The loop of a program cannot be plain with the model that was written; its text says why."""
 
 
-class ProgramRewrite(Rewritten):
+class ProgramRewrite(LoopRewrite):
     """Works out the edits of a program; `run` raises Unsupported, with the module in `at`."""
-
-    keeps_graphs = False
-    """Whether model_fns stay, with the names of TensorFlow 1."""
-    why_not_plain = ""
-    """Why programs whose loop is understood do not train by `fit` itself; empty if they do."""
 
     def __init__(
         self,
@@ -135,9 +103,7 @@ class ProgramRewrite(Rewritten):
         super().__init__(drafts, constructions, features, several, chosen)
         self.group = group
         self.alone = alone
-        """Whether nothing but `train_and_evaluate` speaks for several machines."""
         self.asked = asked
-        """Whether the cluster of TF_CONFIG is asked for, whatever the program speaks of."""
         self.why_not_plain = self.why_not_plain or why_not_plain
         self.obstacles = Obstacles()
         self._columns = ColumnEdits(features)
@@ -301,139 +267,6 @@ class ProgramRewrite(Rewritten):
         """The edits of one method or property, of the Estimator `node`."""
         driver.method(node, attribute, text)
 
-    @property
-    def is_spread(self) -> bool:
-        """Whether its loop is understood, and that of several devices or machines."""
-        return isinstance(self.loop, Loop) and (self.loop.distribution is not None or self.loop.on_tpu)
-
-    @property
-    def may_keep_helpers(self) -> bool:
-        """Whether a model that cannot be written for such a loop can be for the helpers: it hands out tensors, or is spread."""
-        wanted = isinstance(self.loop, Loop) and any(use.wanted for use in self.loop.uses)
-        return wanted or self.is_spread
-
-    def _loop(self) -> Loop | NotPlain:
-        """How the program trains, if all of it is understood."""
-        if self.why_not_plain:
-            return NotPlain(self.why_not_plain)
-        modules = reached(self.project, self.group, False)
-        inside = {module.path: self._spans(module) for module in modules}
-        networks = {c.call: network_of(self.project, c) for c in self.constructions if is_network(c)}
-        known = {call: network for call, network in networks.items() if not isinstance(network, str)}
-        if self.features != "columns" and networks:
-            return NotPlain("columns on preprocessing layers")
-        for network in known.values():
-            network.construction.arguments.update(network.settings)
-        kinds = {**dict(self._kinds()), **{call: _kind_of(network) for call, network in networks.items()}}
-        keras = [c for c in self.constructions if c.name == MODEL_TO_ESTIMATOR]
-        kinds.update((construction.call, kind_of_keras(construction)) for construction in keras)
-        loop = loop_of(self.project, modules, self.constructions, kinds, self.estimators, inside)
-        if not isinstance(loop, Loop):
-            return loop
-        if not loop.first.starts and read_elsewhere(self.project, self.group):
-            return NotPlain("another program begins with its checkpoints")
-        if (networks or keras) and self.distributed and not self.alone:
-            return NotPlain("it may train on several devices or machines")
-        models = canned_models(known, loop)
-        if isinstance(models, str):
-            return NotPlain(models)
-        self._classes = CannedClasses(self.project, models)
-        for module in self.group if networks else ():
-            self._driver(module).early_strategy = ""
-        reason = of_one_device(loop) if self.alone or not self.distributed else ""
-        if reason or not self.distributed:
-            return NotPlain(reason) if reason else loop
-        if self.alone:
-            self._driver(loop.first.module).remark(loop.first.construction.call, ALONE)
-        else:
-            plans = [model.plan for model in self.model_fns.values() if model.plan is not None]
-            on_tpu = any(construction.tpu for construction in self.constructions)
-            words = understood_words(self.project.modules.values(), on_tpu, loop.tasks)
-            before = self.drafts.originals
-            alone = speaks_of_tpus(before) and not self.asked and understood_words(before, on_tpu) == frozenset()
-            if words != frozenset() or not alone:
-                loop = distributed(loop, plans, words, self.asked)
-        if isinstance(loop, Loop):
-            self.several = False
-        return loop
-
-    def _kinds(self) -> Iterator[tuple[ast.Call, Kind]]:
-        """What is known of the models that Estimators become, by the calls that make these."""
-        for construction in self.constructions:
-            plans = [model.plan for model in self._of.get(id(construction.call), []) if model.plan is not None]
-            if plans:
-                yield construction.call, kind_of(plans)
-
-    def _drop_idle_parameters(self) -> None:
-        """Let models go without `params` that they do not read, where the program gives none."""
-        for construction in self.constructions:
-            models = self._of.get(id(construction.call), [])
-            by_name = isinstance(construction.arguments.get("model_fn"), (ast.Name, ast.Attribute))
-            if len(models) > 1 or not by_name or not is_none(construction.arguments.get("params")):
-                continue
-            for plan in (model.plan for model in models if model.plan is not None):
-                if not any(isinstance(node, ast.Name) and node.id == "params" for node in walk(plan.function)):
-                    plan.statics = [name for name in plan.statics if name != "params"]
-
-    def _settle_loop(self, loop: Loop) -> None:
-        """What is taken over from a loop that is understood, and what it leaves to say."""
-        shown = all(source.hooks.values.shown for source in loop.sources)
-        for plan in (model.plan for model in self.model_fns.values() if model.plan is not None):
-            for summary in settle_step_values(plan, loop.wanted(plan), shown):
-                if any(use.saves for use in loop.uses):
-                    self._driver(plan.module).remark(summary, OF_METRICS)
-        for hooks in loop.own_hooks.values():
-            self._callback_class(hooks)
-        for source in loop.sources:
-            driver = self._driver(source.module)
-            driver.handled.update([*source.settings.calls, *source.settings.tasks])
-            for value in source.settings.tpu.dropped:
-                tpu.drop_names(source.module, driver, value)
-        for use in loop.uses:
-            self._driver(use.module).handled.update(use.names)
-        for array in loop.arrays:
-            self._driver(array.module).handled.add(array.call.func)
-        for module, fed in loop.fed:
-            placeholders = (node for call in fed.placeholders for node in walk(call))
-            self._driver(module).handled.update([*fed.names, *placeholders])
-        for module, node, text in (*remarks(loop), *self._classes.remarks()):
-            self._driver(module).remark(node, text)
-
-    def _compiled(self, module: Module, renderer: Renderer, grouped: bool) -> dict[ast.Call, Callable[[str], str]]:
-        """What writes the statements that compile models which are made in a file, by the calls that make them."""
-        return self._classes.compiled(module, renderer, grouped)
-
-    def _callback_class(self, hooks: list[OwnHook]) -> None:
-        """Let the class of hooks become one of callbacks."""
-        module = hooks[0].hook.module
-        driver = self._driver(module)
-        evaluates = any(own.evaluated for own in hooks)
-        trains = any(not own.evaluated for own in hooks)
-        written = CallbackClass(hooks[0], driver.tensorflow(), trains, evaluates)
-        driver.handled.update(written.references)
-        driver.spell(written.kept)
-        driver.edits += written.edits()
-
-    def _write_loop(self, loop: Loop) -> None:
-        """The edits of a loop that is understood. Those of names in it are part of them."""
-        for module in loop.modules:
-            self.at = module
-            driver, helpers = self._driver(module), self._helpers[module.path]
-            inner = list(dict.fromkeys(e for e in driver.edits if e.start < e.end))
-            changed = Spans((e.start, e.end) for e in inner)
-            base = [e for e in self._base_edits(module) if not changed.touch((e.start, e.end))]
-            renderer = Renderer(module, [*base, *inner])
-            compiled = self._compiled(module, renderer, loop.grouped)
-            first = next((s.construction.call for s in loop.sources if s.module is module), None)
-            need = functools.partial(helpers.need, at=first)
-            written = list(LoopWriter(loop, module, renderer, helpers.tensorflow(), compiled, need).edits())
-            gone = [s.settings.statement for s in loop.sources if s.settings.statement is not None]
-            written += self._classes.edits(module, gone)
-            replaced = Spans((e.start, e.end) for e in written if e.start < e.end)
-            driver.edits = [
-                e for e in driver.edits if e.start == e.end or not replaced.hold((e.start, e.end))
-            ] + written
-
     def _modules(self) -> list[Module]:
         """The modules of the program, and any other that an Estimator reaches."""
         found = set(self._drivers) | self.files() | {module.path for module in self.group}
@@ -493,22 +326,24 @@ class ProgramRewrite(Rewritten):
         partial = node if isinstance(node, ast.Call) and is_partial(module, node) else None
         node = partial.args[0] if partial is not None else node
         direct = len(models) == 1 and self.project.definition(module, node) == model.definition
-        factory: str | None = None
-        if direct and isinstance(node, ast.Attribute):
-            factory = f"{module.segment(node.value)}.{model.factory}"
-        elif direct and isinstance(node, ast.Name):
-            factory = model.factory if node.id == model.definition.name else node.id
+        names: list[Rename] = []
+        if direct and isinstance(node, (ast.Name, ast.Attribute)):
+            if isinstance(node, ast.Attribute) or node.id == model.definition.name:
+                names.append(Rename(node, model.factory))
         else:
-            inner = [change for change in self._names(module) if _is_part(module, change.target, node)]
-            if inner or isinstance(node, ast.Call):
-                edits = module.cst.apply([*value_changes(self.sublayers, module), *inner])
-                factory = Renderer(module, edits).expression(node, lambda part: None)
-        if partial is not None and direct and factory is not None:
+            names += (name for name in self._names(module) if _is_part(module, name.target, node))
+            if names or isinstance(node, ast.Call):
+                values = value_changes(self.sublayers, module)
+                names += (value for value in values if _is_part(module, value.target, node))
+            elif partial is not None:
+                node, partial = partial, None
+        if partial is not None and direct:
             check_partial(partial, plans[0])
             self._unfolded.append(partial.func)
         self._driver(module).construction(
             construction.call,
-            factory,
+            node,
+            names,
             "params" in plans[0].statics,
             construction.arguments,
             partial,
@@ -530,34 +365,12 @@ class ProgramRewrite(Rewritten):
     def _class_texts(self) -> list[str]:
         return self._classes.texts()
 
-    def _home(self) -> str:
-        """Where the helpers live, for every file that can import them from there: the folder of the first model_fn, or of the
-        first Estimator where that is above it in one package."""
-        folder = os.path.dirname(self.constructions[0].module.path)
-        first = next(iter(self.model_fns), None)
-        own = os.path.dirname(first.module.path) if first is not None else folder
-        return folder if relative_prefix(self.project, own, folder) is not None else own
-
-    def _driver(self, module: Module) -> Driver:
-        if module.path not in self._drivers:
-            helpers = Helpers(module, self.project, self._home(), self.module_of, self.keeps_graphs)
-            self._helpers[module.path] = helpers
-            readers = variable_readers(self.constructions, self.keeps_graphs)
-            need, name = helpers.need, helpers.tensorflow
-            self._drivers[module.path] = Driver(module, need, name, readers, self.project, self._driver)
-        return self._drivers[module.path]
-
-    def _renderer(self, module: Module) -> Renderer:
-        """Writes parts of a file that outer edits move."""
-        self._driver(module)
-        return Renderer(module, self._base_edits(module))
-
     def _module(self, module: Module) -> None:
         """The edits of a module outside of its model_fns."""
         driver = self._driver(module)
         driver.awaited.clear()
-        shots, handled = one_shot_edits(module)
-        driver.edits += shots
+        shots, handled = one_shot_changes(module)
+        driver.change(*shots)
         driver.handled |= handled
         inside = self._spans(module)
         with self.obstacles:
@@ -587,10 +400,6 @@ class ProgramRewrite(Rewritten):
         for definition in self.sublayers.found:
             driver.change(*layer_changes(definition, self.sublayers, self.project, module))
 
-    def _names(self, module: Module) -> list[Rename]:
-        """The names of a module that hold a model_fn, and are called by what it becomes."""
-        return list(name_changes(module, self.project, self._handed_on, self.model_fns.values()))
-
     def _unused_specs(self, module: Module) -> None:
         """Model_fns that nothing names stay for graphs, as other code that nothing names does."""
         inside = self._spans(module)
@@ -598,70 +407,6 @@ class ProgramRewrite(Rewritten):
         specs = [module.span(node) for node, name in module.references() if name == SPEC]
         if not self.keeps_graphs and any(unused.hold(span) for span in specs):
             GraphCode(self.project, self._driver(module), self.obstacles, unused).specs()
-
-    def _spans(self, module: Module, outside: bool = False) -> Spans:
-        """The spans of the model_fns of a module, and of what is made for them; with the parts `outside` of them if asked."""
-        every = [*self.model_fns, *self.sublayers.found, *(self.sublayers.outside() if outside else ())]
-        return Spans(whole_span(module, d.node) for d in every if d.module is module)
-
-    def _generate(self, model: ModelFn) -> None:
-        module = model.definition.module
-        helpers = self._helpers[module.path]
-        assert model.plan is not None
-        outer = module.parent(model.definition.node)
-        plan, facts = model.plan, self._facts(model.plan)
-
-        def generate(renderer: Renderer) -> Generated:
-            need = functools.partial(helpers.need, at=outer)
-            return Generator(
-                plan, renderer, helpers.tensorflow(), model.class_name, model.factory, facts, need
-            ).generate()
-
-        model.generated = self._rendered(module, generate)
-        span = whole_span(module, model.definition.node)
-        text = reworded(returned_at_once(model.generated.text, "call"))
-        text = polished(text, module, self.drafts.renamed)
-        self._drivers[module.path].edits.append(module.edit(span, text.lstrip()))
-
-    def _generate_layer(self, sublayer: Sublayer) -> None:
-        module = sublayer.definition.module
-        node = sublayer.definition.node
-        if getattr(node, "decorator_list", []):
-            raise Unsupported("a decorated helper makes layers", node)
-        helpers, facts = self._helpers[module.path], self._facts()
-
-        def generate(renderer: Renderer) -> str:
-            body, tensorflow = sublayer.body, helpers.tensorflow()
-            return LayerGenerator(body, renderer, tensorflow, sublayer.class_name, facts, helpers.need).generate()
-
-        text = polished(self._rendered(module, generate), module, self.drafts.renamed)
-        self._drivers[module.path].edits.append(module.edit(whole_span(module, node), text.lstrip()))
-
-    def _rendered(self, module: Module, generate: Callable[[Renderer], T]) -> T:
-        """What is generated from a file with the edits of its single references."""
-        try:
-            edits = self._base_edits(module)
-        except Unsupported:
-            generate(Renderer(module, []))  # what stands in its way is why names stay, and is told instead
-            raise
-        return generate(Renderer(module, edits))
-
-    def _base_edits(self, module: Module) -> list[Edit]:
-        fixes = file_fixes(module, self._drivers[module.path], self._helpers[module.path], self._spans(module, True))
-        columns = self._columns.of(module, self._drivers[module.path].need)
-        own = [edit for fix in fixes for edit in fix.edits] + [edit for _, edits in columns for edit in edits]
-        own += reader_edits(module, self._spans(module), self._drivers[module.path].need)
-        return [*own, *module.cst.apply(value_changes(self.sublayers, module))]
-
-
-def _kind_of(network: Network | str) -> Kind:
-    """What is to be known of the model of a canned Estimator; a text says why it is none."""
-    if isinstance(network, str):
-        return Kind(refused=network)
-    head = network.head.call
-    names = frozenset[ast.AST]() if head is None else frozenset[ast.AST]({head.func})
-    signatures = Signatures((Served('"predict"'),), of_head=True, by_text=network.head.by_text)
-    return Kind(compiled=True, signatures=signatures, names=names)
 
 
 def _is_part(module: Module, node: ast.AST, outer: ast.AST) -> bool:

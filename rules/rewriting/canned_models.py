@@ -11,7 +11,7 @@ from migrator.emit.render import Renderer
 from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
-from migrator.rewrite import Change, Remove, Replace, code, with_arguments
+from migrator.rewrite import Change, Insert, Remove, Replace, code, lines, with_arguments
 from migrator.vocabulary.diagnostics import Edit
 
 from ..canned.canned import CANNED, arguments_of, told_dialect
@@ -88,8 +88,8 @@ class CannedClass:
             said.append("losses summed over the batch" if summed else "losses averaged over the batch")
         return told_dialect(construction, said) if said else ""
 
-    def argument_edits(self) -> list[Edit]:
-        """The edits that take arguments from the call which go to other places, and give it those of its head."""
+    def argument_changes(self) -> Iterator[Change]:
+        """What takes arguments from the call which go to other places, and gives it those of its head."""
         construction, kept, head = self.network.construction, self.network.parameters, self.network.head
         given = arguments_of(self.call, construction.name, construction.dialect)
         names = {id(value): name for name, value in given.items()}
@@ -107,11 +107,11 @@ class CannedClass:
             elif names[id(value)] == "head":
                 doomed.append(at)
                 added = told
-        changes: list[Change] = [Remove(head.statement)] if head.statement is not None else []
+        if head.statement is not None:
+            yield Remove(head.statement)
         if doomed or spread or changed:
             call = with_arguments(cst.call(self.call), drop=doomed, spread=spread, add=added, values=changed)
-            changes.append(Replace(self.call, call))
-        return cst.apply(changes) if changes else []
+            yield Replace(self.call, call)
 
     def _told(self, name: str) -> cst_nodes.BaseExpression:
         """An argument that its head had."""
@@ -142,13 +142,15 @@ class CannedClasses:
         """What writes the statements that compile the models of a file."""
         return {call: each.compiled(renderer, grouped) for call, each in self.made.items() if each.module is module}
 
-    def edits(self, module: Module, gone: Collection[ast.stmt]) -> Iterator[Edit]:
+    def edits(self, module: Module, gone: Collection[ast.stmt]) -> list[Edit]:
         """The classes of a file, and the edits that take arguments from the calls; statements that are `gone` go with them."""
         made = [each for each in self.made.values() if each.module is module]
-        if made:
-            heads = [each.network.head.statement for each in made if each.network.head.statement is not None]
-            yield module.insert(*_before_statement(module, made[0].call, self.text(module), [*heads, *gone]))
-        yield from dict.fromkeys(edit for each in made for edit in each.argument_edits())
+        if not made:
+            return []
+        heads = [each.network.head.statement for each in made if each.network.head.statement is not None]
+        before = _outermost(module, made[0].call, [*heads, *gone])
+        new = Insert(lines(self.text(module)), before=before, above=True, apart=True)
+        return module.cst.apply([new, *(change for each in made for change in each.argument_changes())])
 
     def text(self, module: Module) -> str:
         """The classes of a file."""
@@ -170,22 +172,16 @@ class CannedClasses:
             yield from ((each.module, each.call, said) for said in (each.remark(), text) if said)
 
 
-def _before_statement(module: Module, node: ast.expr, text: str, gone: Collection[ast.stmt]) -> tuple[int, str]:
-    """The place before the function, or the statement, that a node is in, and a text for it with blank lines around.
-
-    It is also before statements that are `gone`, so that no blank lines are left of these."""
+def _outermost(module: Module, node: ast.expr, gone: Collection[ast.stmt]) -> ast.stmt:
+    """The function, or the statement of a file, that a node is in; the first of statements that are `gone` right above it, so
+    that no blank lines are left of these."""
     outer = module.statement(node)
     for above in module.ancestors(outer):
         outer = above if isinstance(above, ast.stmt) else outer
     body = module.tree.body
     while (at := body.index(outer)) and body[at - 1] in gone:
         outer = body[at - 1]
-    first = min([outer, *getattr(outer, "decorator_list", [])], key=lambda part: part.lineno)
-    start = module.above_comments(module.line_span(module.span(first))[0])
-    before = module.source[:start]
-    begins = not before.strip() or (module.cells is not None and module.cells.begins(before.count(b"\n") + 1))
-    blank = 0 if begins else max(0, 3 - (len(before) - len(before.rstrip(b"\n"))))
-    return start, "\n" * blank + text + "\n\n\n"
+    return outer
 
 
 def _class_name(project: Project, network: Network, reserved: Set[str]) -> str:

@@ -1,0 +1,1 @@
+"""Works out all edits of one program."""

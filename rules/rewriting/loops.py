@@ -1,0 +1,193 @@
+"""How a program trains: whether by `fit` alone, and what is written for that."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Callable, Iterator
+
+from migrator.analyse.function.translate import is_none
+from migrator.analyse.results.stepvalues import settle_step_values
+from migrator.emit.render import Renderer
+from migrator.resolve.module import Module
+from migrator.resolve.syntax import walk
+from migrator.resolve.text import Spans
+
+from ..bridge.reached import reached
+from ..canned.canned_models import canned_models
+from ..canned.networks import Network, is_network, network_of
+from ..distribute import tpu
+from ..distribute.distribution import speaks_of_tpus, understood_words
+from ..distribute.loops import distributed
+from ..estimator_calls.checkpoint_readers import (
+    read_elsewhere,
+)
+from ..estimator_calls.keras_estimator import MODEL_TO_ESTIMATOR
+from ..exports.signatures import Served, Signatures
+from ..hooks.callback_classes import CallbackClass, OwnHook
+from ..loop.plan import Loop, NotPlain, loop_of, of_one_device
+from ..loop.remarks import ALONE, OF_METRICS, remarks
+from ..loop.sources import Kind, kind_of, kind_of_keras
+from ..loop.writer import LoopWriter
+from ..model_fns.model_fns import (
+    ModelFn,
+)
+from .canned_models import CannedClasses
+from .files import FileRewrite
+
+
+class LoopRewrite(FileRewrite):
+    """A rewrite that knows how its program trains."""
+
+    group: list[Module]
+    alone: bool
+    """Whether nothing but `train_and_evaluate` speaks for several machines."""
+    asked: bool
+    """Whether the cluster of TF_CONFIG is asked for, whatever the program speaks of."""
+    why_not_plain = ""
+    """Why programs whose loop is understood do not train by `fit` itself; empty if they do."""
+    _of: dict[int, list[ModelFn]]
+    _classes: CannedClasses
+
+    @property
+    def is_spread(self) -> bool:
+        """Whether its loop is understood, and that of several devices or machines."""
+        return isinstance(self.loop, Loop) and (self.loop.distribution is not None or self.loop.on_tpu)
+
+    @property
+    def may_keep_helpers(self) -> bool:
+        """Whether a model that cannot be written for such a loop can be for the helpers: it hands out tensors, or is spread."""
+        wanted = isinstance(self.loop, Loop) and any(use.wanted for use in self.loop.uses)
+        return wanted or self.is_spread
+
+    def _loop(self) -> Loop | NotPlain:
+        """How the program trains, if all of it is understood."""
+        if self.why_not_plain:
+            return NotPlain(self.why_not_plain)
+        modules = reached(self.project, self.group, False)
+        inside = {module.path: self._spans(module) for module in modules}
+        networks = {c.call: network_of(self.project, c) for c in self.constructions if is_network(c)}
+        known = {call: network for call, network in networks.items() if not isinstance(network, str)}
+        if self.features != "columns" and networks:
+            return NotPlain("columns on preprocessing layers")
+        for network in known.values():
+            network.construction.arguments.update(network.settings)
+        kinds = {**dict(self._kinds()), **{call: _kind_of(network) for call, network in networks.items()}}
+        keras = [c for c in self.constructions if c.name == MODEL_TO_ESTIMATOR]
+        kinds.update((construction.call, kind_of_keras(construction)) for construction in keras)
+        loop = loop_of(self.project, modules, self.constructions, kinds, self.estimators, inside)
+        if not isinstance(loop, Loop):
+            return loop
+        if not loop.first.starts and read_elsewhere(self.project, self.group):
+            return NotPlain("another program begins with its checkpoints")
+        if (networks or keras) and self.distributed and not self.alone:
+            return NotPlain("it may train on several devices or machines")
+        models = canned_models(known, loop)
+        if isinstance(models, str):
+            return NotPlain(models)
+        self._classes = CannedClasses(self.project, models)
+        for module in self.group if networks else ():
+            self._driver(module).early_strategy = ""
+        reason = of_one_device(loop) if self.alone or not self.distributed else ""
+        if reason or not self.distributed:
+            return NotPlain(reason) if reason else loop
+        if self.alone:
+            self._driver(loop.first.module).remark(loop.first.construction.call, ALONE)
+        else:
+            plans = [model.plan for model in self.model_fns.values() if model.plan is not None]
+            on_tpu = any(construction.tpu for construction in self.constructions)
+            words = understood_words(self.project.modules.values(), on_tpu, loop.tasks)
+            before = self.drafts.originals
+            alone = speaks_of_tpus(before) and not self.asked and understood_words(before, on_tpu) == frozenset()
+            if words != frozenset() or not alone:
+                loop = distributed(loop, plans, words, self.asked)
+        if isinstance(loop, Loop):
+            self.several = False
+        return loop
+
+    def _kinds(self) -> Iterator[tuple[ast.Call, Kind]]:
+        """What is known of the models that Estimators become, by the calls that make these."""
+        for construction in self.constructions:
+            plans = [model.plan for model in self._of.get(id(construction.call), []) if model.plan is not None]
+            if plans:
+                yield construction.call, kind_of(plans)
+
+    def _drop_idle_parameters(self) -> None:
+        """Let models go without `params` that they do not read, where the program gives none."""
+        for construction in self.constructions:
+            models = self._of.get(id(construction.call), [])
+            by_name = isinstance(construction.arguments.get("model_fn"), (ast.Name, ast.Attribute))
+            if len(models) > 1 or not by_name or not is_none(construction.arguments.get("params")):
+                continue
+            for plan in (model.plan for model in models if model.plan is not None):
+                if not any(isinstance(node, ast.Name) and node.id == "params" for node in walk(plan.function)):
+                    plan.statics = [name for name in plan.statics if name != "params"]
+
+    def _settle_loop(self, loop: Loop) -> None:
+        """What is taken over from a loop that is understood, and what it leaves to say."""
+        shown = all(source.hooks.values.shown for source in loop.sources)
+        for plan in (model.plan for model in self.model_fns.values() if model.plan is not None):
+            for summary in settle_step_values(plan, loop.wanted(plan), shown):
+                if any(use.saves for use in loop.uses):
+                    self._driver(plan.module).remark(summary, OF_METRICS)
+        for hooks in loop.own_hooks.values():
+            self._callback_class(hooks)
+        for source in loop.sources:
+            driver = self._driver(source.module)
+            driver.handled.update([*source.settings.calls, *source.settings.tasks])
+            for value in source.settings.tpu.dropped:
+                tpu.drop_names(source.module, driver, value)
+        for use in loop.uses:
+            self._driver(use.module).handled.update(use.names)
+        for array in loop.arrays:
+            self._driver(array.module).handled.add(array.call.func)
+        for module, fed in loop.fed:
+            placeholders = (node for call in fed.placeholders for node in walk(call))
+            self._driver(module).handled.update([*fed.names, *placeholders])
+        for module, node, text in (*remarks(loop), *self._classes.remarks()):
+            self._driver(module).remark(node, text)
+
+    def _compiled(self, module: Module, renderer: Renderer, grouped: bool) -> dict[ast.Call, Callable[[str], str]]:
+        """What writes the statements that compile models which are made in a file, by the calls that make them."""
+        return self._classes.compiled(module, renderer, grouped)
+
+    def _callback_class(self, hooks: list[OwnHook]) -> None:
+        """Let the class of hooks become one of callbacks."""
+        module = hooks[0].hook.module
+        driver = self._driver(module)
+        evaluates = any(own.evaluated for own in hooks)
+        trains = any(not own.evaluated for own in hooks)
+        written = CallbackClass(hooks[0], driver.tensorflow(), trains, evaluates)
+        driver.handled.update(written.references)
+        driver.spell(written.kept)
+        driver.change(*written.changes())
+
+    def _write_loop(self, loop: Loop) -> None:
+        """The edits of a loop that is understood. Those of names in it are part of them."""
+        for module in loop.modules:
+            self.at = module
+            driver, helpers = self._driver(module), self._helpers[module.path]
+            inner = list(dict.fromkeys(e for e in driver.edits if e.start < e.end))
+            changed = Spans((e.start, e.end) for e in inner)
+            base = [e for e in self._base_edits(module) if not changed.touch((e.start, e.end))]
+            renderer = Renderer(module, [*base, *inner])
+            compiled = self._compiled(module, renderer, loop.grouped)
+            first = next((s.construction.call for s in loop.sources if s.module is module), None)
+            need = functools.partial(helpers.need, at=first)
+            written = list(LoopWriter(loop, module, renderer, helpers.tensorflow(), compiled, need).edits())
+            gone = [s.settings.statement for s in loop.sources if s.settings.statement is not None]
+            written += self._classes.edits(module, gone)
+            replaced = Spans((e.start, e.end) for e in written if e.start < e.end)
+            driver.edits = [
+                e for e in driver.edits if e.start == e.end or not replaced.hold((e.start, e.end))
+            ] + written
+
+
+def _kind_of(network: Network | str) -> Kind:
+    """What is to be known of the model of a canned Estimator; a text says why it is none."""
+    if isinstance(network, str):
+        return Kind(refused=network)
+    head = network.head.call
+    names = frozenset[ast.AST]() if head is None else frozenset[ast.AST]({head.func})
+    signatures = Signatures((Served('"predict"'),), of_head=True, by_text=network.head.by_text)
+    return Kind(compiled=True, signatures=signatures, names=names)
