@@ -92,7 +92,7 @@ def test_what_is_needed_and_no_more(library: Library) -> None:
     text = make(library, "Derived")
     assert list(definitions_of(text)) == ["LIMIT", "Base", "Derived", "_helper"]
     assert "unused" not in text and "json" not in text and "SECOND" not in text and "migrator.runtime" not in text
-    assert text.startswith(MARKER + '\n"""Helpers of the migrated program')
+    assert text.startswith(MARKER + '\n# SPDX-License-Identifier: Apache-2.0\n"""Helpers of the migrated program')
     assert "# Why it is here.\n@dataclasses.dataclass(frozen=True)\nclass Base:" in text
     assert 'LIMIT = 3\n"""How many."""\n\n\n# Why' in text
     assert "size: int = LIMIT  # trailing" in text
