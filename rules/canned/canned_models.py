@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+
+from migrator.resolve.module import Module
+from migrator.resolve.syntax import walk
 
 from ..exports.exports import Export
 from ..loop.plan import Loop
@@ -27,32 +30,48 @@ class CannedModel:
     """Metrics and predictions that an Estimator has, and Keras does not."""
     classifies: bool = False
     """Whether SavedModels of it that are fed strings give classes and scores."""
+    mixed: bool = False
+    """Whether its file has weighted sums of several kinds."""
 
 
 def canned_models(networks: Mapping[ast.Call, Network], loop: Loop) -> dict[ast.Call, CannedModel] | str:
     """The models of a loop, by the calls that made Estimators, or why these stay. Those of one kind predict the same."""
     found: dict[ast.Call, CannedModel] = {}
-    beside: dict[str, list[str]] = {}
+    beside: dict[tuple[str, str], str] = {}
+    sums: dict[str, set[tuple[bool, bool]]] = {}
+    for network in (network for network in networks.values() if network.sums):
+        kinds = sums.setdefault(network.construction.module.path, set())
+        kinds.add(NetworkWriter(network, "", (), (), "tf").sum_kind)
     for network in networks.values():
-        path, written = network.construction.module.path, NetworkWriter(network, "", (), (), "tf").beside()
-        if written and beside.setdefault(path, written) != written:
-            return "linear models whose columns have weights of several kinds"
+        mixed = len(sums.get(network.construction.module.path, ())) > 1
+        for part in NetworkWriter(network, "", (), (), "tf", mixed=mixed).beside():
+            name = part.partition("(")[0]
+            if beside.setdefault((network.construction.module.path, name), part) != part:
+                return f"models that need a {name.rpartition(' ')[2]} of several kinds"
+    named = frozenset(text for module in loop.modules for text in _texts(module))
     for call, network in networks.items():
         uses = [use for use in loop.uses if any(source.construction.call is call for source in use.sources)]
         every = [read_of_result(use.module, use.call) for use in uses if use.method == "evaluate"]
         every += [None for use in uses if use.validation is not None]
-        metrics = metrics_of(network.head, all_of(every), network.more_metrics)
+        metrics = metrics_of(network.head, all_of(every), named, network.more_metrics)
         alike = [use for use in loop.uses if use.method == "predict" and _may_be(use, network, networks)]
         read = [_predicted(use) for use in alike]
         read += [None for place in (*loop.exports, *uses) if _is_served(place, call)]
-        predictions = predictions_of(network.head, all_of(read), network.forwarded)
+        predictions = predictions_of(network.head, all_of(read), named, network.forwarded)
         if isinstance(metrics, str) or isinstance(predictions, str):
             return metrics if isinstance(metrics, str) else str(predictions)
         gone = (*(metrics[1] if every else ()), *(predictions[1] if predictions[0] else ()))
         classifies = any(_is_served(place, call) and _is_fed_text(place) for place in (*loop.exports, *uses))
-        model = CannedModel(network, tuple(metrics[0] if every else ()), tuple(predictions[0]), gone, classifies)
-        found[call] = model
+        mixed = len(sums.get(network.construction.module.path, ())) > 1
+        told = tuple(metrics[0] if every else ()), tuple(predictions[0]), gone
+        found[call] = CannedModel(network, *told, classifies=classifies, mixed=mixed)
     return found
+
+
+def _texts(module: Module) -> Iterator[str]:
+    """All texts of a file."""
+    values = (node.value for node in walk(module.tree) if isinstance(node, ast.Constant))
+    yield from (value for value in values if isinstance(value, str))
 
 
 def _is_served(place: Place, call: ast.Call) -> bool:

@@ -234,23 +234,34 @@ class Head:
         return list(_REPEATED.get(self.kind, ())) if told else []
 
 
-def metrics_of(head: Head, read: Keys | None, more: Collection[str] = ()) -> tuple[list[str], list[str]] | str:
+def metrics_of(
+    head: Head, read: Keys | None, named: Keys, more: Collection[str] = ()
+) -> tuple[list[str], list[str]] | str:
     """Metrics that evaluations have, and those that they have no more; or why that does not do.
 
-    `read` are those that the program reads; None: it may read any. It adds `more` itself.
+    `read` are those that the program reads; None: it may read any, if it has it among the texts that are `named` in it. It
+    adds `more` itself.
     """
-    known = {**head.metrics("tf"), **dict.fromkeys(more, "")}
+    known, rare = {**head.metrics("tf"), **dict.fromkeys(more, "")}, head.rare_metrics("tf")
+    rare = {name: text for name, text in rare.items() if name not in known}
     if read is None:
-        return list(known), [name for name in head.left_out() if name not in more]
-    known |= head.rare_metrics("tf")
+        gone = [name for name in head.left_out() if name not in more and (name not in rare or name not in named)]
+        missing = sorted(set(gone) & named)
+        if missing:
+            return f"`{missing[0]}` of an evaluation"
+        return [*known, *(name for name in rare if name in named)], gone
+    known |= rare
     missing = sorted(read - {"loss", "global_step", *known})
     return f"`{missing[0]}` of an evaluation" if missing else ([name for name in known if name in read], [])
 
 
-def predictions_of(head: Head, read: Keys | None, more: Collection[str] = ()) -> tuple[list[str], list[str]] | str:
+def predictions_of(
+    head: Head, read: Keys | None, named: Keys, more: Collection[str] = ()
+) -> tuple[list[str], list[str]] | str:
     """What predictions hold, and what they do no more; the rest is as above."""
     known = [*head.predictions("tf"), *more]
     if read is None:
-        return list(known), head.repeated
+        missing = sorted(set(head.repeated) & named)
+        return f"`{missing[0]}` of predictions" if missing else (list(known), head.repeated)
     missing = sorted(read - set(known))
     return f"`{missing[0]}` of predictions" if missing else ([name for name in known if name in read], [])

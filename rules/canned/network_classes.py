@@ -27,6 +27,7 @@ class NetworkWriter:
       metrics, predictions: names of those that the program reads.
       tf: the file's name for TensorFlow.
       classifies: whether SavedModels of it that are fed strings give classes and scores.
+      mixed: whether its file has weighted sums of several kinds.
     """
 
     def __init__(
@@ -37,7 +38,9 @@ class NetworkWriter:
         predictions: Collection[str],
         tf: str,
         classifies: bool = False,
+        mixed: bool = False,
     ) -> None:
+        self.mixed = mixed
         self.network, self.name = network, name
         self.classifies = classifies and network.head.kind in ("binary", "classes")
         self.metrics, self.predictions = list(metrics), list(predictions)
@@ -86,7 +89,8 @@ class NetworkWriter:
         """The layers of a linear model."""
         combiner, columns = (self.network.argument(name, "linear") for name in ("sparse_combiner", "feature_columns"))
         units = "" if self._units == "1" else f", {self._units}"
-        more = f", {combiner}" if combiner in self.network.given else ""
+        keyword = "combiner=" if self.mixed and not units else ""
+        more = f", {keyword}{combiner}" if combiner in self.network.given else ""
         yield f"        self.columns = [column_weights(column{units}{more}) for column in {columns}]"
         yield self._bias
 
@@ -234,18 +238,24 @@ class NetworkWriter:
         own = [self._columns()] if self.network.sums else []
         return [*own, *self.head.beside(self.tf, frozenset(self.metrics))]
 
+    @property
+    def sum_kind(self) -> tuple[bool, bool]:
+        """Whether its weighted sum has several outputs, and a way to sum up of its own."""
+        return self._units != "1", self.network.argument("sparse_combiner", "linear") in self.network.given
+
     def _columns(self) -> str:
         """The function that makes the weights of a column."""
-        units = "" if self._units == "1" else ", units"
-        width = "1" if self._units == "1" else "units"
-        combined = self.network.argument("sparse_combiner", "linear") in self.network.given
-        more, combiner = (", combiner", "combiner") if combined else ("", '"sum"')
+        units, combined = self.sum_kind
+        width = "units" if units or self.mixed else "1"
+        combiner = "combiner" if combined or self.mixed else '"sum"'
+        given = f"{', units' if units else ''}{', combiner' if combined else ''}"
+        given = ', units=1, combiner="sum"' if self.mixed else given
         embedding = (
             f"{self.tf}.feature_column.embedding_column(column, {width}, {combiner}, {self.tf}.zeros_initializer())"
         )
         dense = f'{self.layers}.Dense({width}, use_bias=False, kernel_initializer="zeros", name=column.name)'
         text = f'''\
-            def column_weights(column{units}{more}):
+            def column_weights(column{given}):
                 """A layer with a weight for each category of a column, or for each of its numbers."""
                 if hasattr(column, "num_buckets"):
                     weights = {embedding}

@@ -23,8 +23,6 @@ from .driver import Driver
 from .estimator_values import ESTIMATOR, PREFIX, Construction
 from .keras_estimator import MODEL_TO_ESTIMATOR
 
-_AWAITED = ("RunConfig", "Spec")
-
 
 class OtherEstimators:
     """Rewrites the Estimators of one program that have no model_fn, each with the function that makes it now."""
@@ -54,8 +52,7 @@ class OtherEstimators:
         shared = len(constructions) == len(every) and self.features == "columns"  # a model_fn may have several layers
         for module in self.group if constructions else ():
             self.driver(module).handled.update(mentions(module))
-            names = ((node, name) for node, name in module.references() if name.startswith(PREFIX))
-            self.driver(module).awaited.update(node for node, name in names if name.endswith(_AWAITED))
+            self.driver(module).awaited.update(n for n, name in module.references() if name.startswith(PREFIX))
             for node, name in module.references():
                 warm_starts.canned_settings(self.driver(module), node, name)
                 if shared:

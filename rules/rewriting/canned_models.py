@@ -35,7 +35,8 @@ class CannedClass:
         self.model, self.network, self.name = model, model.network, name
         self.module, self.call = self.network.construction.module, self.network.construction.call
         self.optimizers, self.tf = optimizers, tf
-        self.writer = NetworkWriter(self.network, name, model.metrics, model.predictions, tf, model.classifies)
+        told = model.metrics, model.predictions, tf
+        self.writer = NetworkWriter(self.network, name, *told, classifies=model.classifies, mixed=model.mixed)
 
     def call_edits(self) -> list[Edit]:
         """The edits of the call's name, and of what gives it optimizers. Raises Unsupported."""
@@ -191,10 +192,11 @@ def _class_name(project: Project, network: Network, reserved: Set[str]) -> str:
     if words and words[-1].lower() in ("classifier", "regressor", "model"):
         words.pop()
     taken = module.bound_names | reserved
-    wanted = [f"{''.join(words)}{kind}", f"{''.join(words)}{network.short}"] if words else []
-    wanted += [network.short, f"Keras{network.short}"]
+    short = f"{network.kind}{kind}"
+    wanted = [f"{''.join(words)}{kind}", f"{''.join(words)}{short}"] if words else []
+    wanted += [short, f"Keras{short}"]
     name = next((name for name in wanted if name not in taken), "")
     number = 2
     while not name:
-        name, number = (f"{network.short}{number}" if f"{network.short}{number}" not in taken else ""), number + 1
+        name, number = (f"{short}{number}" if f"{short}{number}" not in taken else ""), number + 1
     return name

@@ -123,14 +123,14 @@ def test_classes_with_metrics_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("made", "call"),
     [
-        (HEAD.format("head"), "DNNEstimator(n_classes=3, hidden_units=[4], feature_columns=COLUMNS)"),
-        ("DNNEstimator(head, [4], COLUMNS)", "DNNEstimator([4], COLUMNS, n_classes=3)"),
+        (HEAD.format("head"), "DNNClassifier(n_classes=3, hidden_units=[4], feature_columns=COLUMNS)"),
+        ("DNNEstimator(head, [4], COLUMNS)", "DNNClassifier([4], COLUMNS, n_classes=3)"),
         (
             "LinearEstimator(feature_columns=COLUMNS, head=head)",
-            "LinearEstimator(feature_columns=COLUMNS, n_classes=3)",
+            "LinearClassifier(feature_columns=COLUMNS, n_classes=3)",
         ),
-        ("BaselineEstimator(head, optimizer='SGD')", "BaselineEstimator(n_classes=3)"),
-        ("BaselineEstimator(head)", "BaselineEstimator(n_classes=3)"),
+        ("BaselineEstimator(head, optimizer='SGD')", "BaselineClassifier(n_classes=3)"),
+        ("BaselineEstimator(head)", "BaselineClassifier(n_classes=3)"),
     ],
 )
 def test_a_head_with_a_name(made: str, call: str) -> None:
@@ -205,3 +205,31 @@ def test_means_of_labels_and_predictions() -> None:
     text = written("LinearClassifier(COLUMNS)", TRAIN + 'print(estimator.evaluate(input_fn)["prediction/mean"])\n')
     wrapper = "tf.keras.metrics.MeanMetricWrapper(lambda y_true, y_pred: tf.sigmoid(y_pred), "
     assert f'metrics=[{wrapper}name="prediction/mean")]' in text
+
+
+def test_functions_that_two_heads_need() -> None:
+    first = f"first = tf.estimator.BaselineEstimator({CONTRIB}poisson_regression_head({{}}))\n"
+    first += "first.train(lambda: input_fn(None), steps=5)\n"
+    rates = HEAD.format(CONTRIB + "poisson_regression_head()")
+    assert written(rates, before=first.format("")).count("def poisson_loss(") == 1
+    kept(rates, before=first.format("compute_full_loss=False"))
+    assert "def column_weights(" in written(
+        rates, before=first.format("").replace("Baseline", "Linear").replace("head())", "head(), COLUMNS)")
+    )
+
+
+def test_a_metric_that_may_be_read_under_its_name() -> None:
+    reads = TRAIN + "for n in range(2):\n    r = estimator.evaluate(input_fn)\n    r = dict(r)\n    print(r[{}])\n"
+    assert 'name="label/mean"' in written("LinearClassifier(COLUMNS)", reads.format('"label/mean"'))
+    assert 'name="label/mean"' not in written("LinearClassifier(COLUMNS)", reads.format('"auc"'))
+    kept("LinearClassifier(COLUMNS)", reads.format('"accuracy_baseline"'))
+
+
+def test_weighted_sums_of_several_kinds() -> None:
+    first = "first = tf.estimator.LinearRegressor(COLUMNS{})\nfirst.train(lambda: input_fn(None), steps=5)\n"
+    text = written("LinearRegressor(COLUMNS, label_dimension=2)", before=first.format(""))
+    assert 'def column_weights(column, units=1, combiner="sum"):' in text
+    assert "[column_weights(column, label_dimension) for" in text and "[column_weights(column) for" in text
+    assert "column_weights(column, combiner=sparse_combiner)" in written(
+        "LinearRegressor(COLUMNS, label_dimension=2)", before=first.format(", sparse_combiner='mean'")
+    )
