@@ -32,6 +32,8 @@ class CannedModel:
     """Whether SavedModels of it that are fed strings give classes and scores."""
     mixed: bool = False
     """Whether its file has weighted sums of several kinds."""
+    named: bool = False
+    """Whether the program reads its weights by the names of an Estimator."""
 
 
 def canned_models(networks: Mapping[ast.Call, Network], loop: Loop) -> dict[ast.Call, CannedModel] | str:
@@ -50,7 +52,7 @@ def canned_models(networks: Mapping[ast.Call, Network], loop: Loop) -> dict[ast.
                 return f"models that need a {name.rpartition(' ')[2]} of several kinds"
     named = frozenset(text for module in loop.modules for text in _texts(module))
     for call, network in networks.items():
-        uses = [use for use in loop.uses if any(source.construction.call is call for source in use.sources)]
+        uses = [use for use in loop.uses if _is_of(use, call)]
         every = [read_of_result(use.module, use.call) for use in uses if use.method == "evaluate"]
         every += [None for use in uses if use.validation is not None]
         metrics = metrics_of(network.head, all_of(every), named, network.more_metrics)
@@ -63,8 +65,9 @@ def canned_models(networks: Mapping[ast.Call, Network], loop: Loop) -> dict[ast.
         gone = (*(metrics[1] if every else ()), *(predictions[1] if predictions[0] else ()))
         classifies = any(_is_served(place, call) and _is_fed_text(place) for place in (*loop.exports, *uses))
         mixed = len(sums.get(network.construction.module.path, ())) > 1
+        by_names = any(read.by_names and _is_of(read, call) for read in loop.reads)
         told = tuple(metrics[0] if every else ()), tuple(predictions[0]), gone
-        found[call] = CannedModel(network, *told, classifies=classifies, mixed=mixed)
+        found[call] = CannedModel(network, *told, classifies=classifies, mixed=mixed, named=by_names)
     return found
 
 
@@ -78,7 +81,12 @@ def _is_served(place: Place, call: ast.Call) -> bool:
     """Whether a place makes SavedModels of an Estimator, which give all of its predictions."""
     validation = place.validation if isinstance(place, Use) else None
     served = isinstance(place, Export) or (validation is not None and bool(validation.exporters))
-    return served and any(source.construction.call is call for source in place.sources)
+    return served and _is_of(place, call)
+
+
+def _is_of(place: Place, call: ast.Call) -> bool:
+    """Whether a place may be one of the Estimator that a call makes."""
+    return any(source.construction.call is call for source in place.sources)
 
 
 def _is_fed_text(place: Place) -> bool:

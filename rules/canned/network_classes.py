@@ -28,6 +28,7 @@ class NetworkWriter:
       tf: the file's name for TensorFlow.
       classifies: whether SavedModels of it that are fed strings give classes and scores.
       mixed: whether its file has weighted sums of several kinds.
+      named: whether the program reads its weights by the names of an Estimator.
     """
 
     def __init__(
@@ -39,8 +40,9 @@ class NetworkWriter:
         tf: str,
         classifies: bool = False,
         mixed: bool = False,
+        named: bool = False,
     ) -> None:
-        self.mixed = mixed
+        self.mixed, self.named = mixed, named
         self.network, self.name = network, name
         self.classifies = classifies and network.head.kind in ("binary", "classes")
         self.metrics, self.predictions = list(metrics), list(predictions)
@@ -55,7 +57,8 @@ class NetworkWriter:
 
     def lines(self) -> list[str]:
         """Those of the class."""
-        return [*self._class(), *self._losses(), *self._train_step(), *self._predict_step(), *self._classify()]
+        more = [*self._classify(), *self._named_weights()]
+        return [*self._class(), *self._losses(), *self._train_step(), *self._predict_step(), *more]
 
     @property
     def _units(self) -> str:
@@ -111,12 +114,8 @@ class NetworkWriter:
             yield f"        self.dropout = {self.layers}.Dropout({self.network.dropout})"
         if self._normalized:
             yield f"        self.norms = [{self.layers}.BatchNormalization(momentum=0.999) for _ in {widths}]"
-        named = f', name="{self._last}"' if self.network.combined else ""
-        yield f"        self.{self._last} = {self.layers}.Dense({self._units}{named})"
-
-    @property
-    def _last(self) -> str:
-        return "logits" if self.head.has_logits or self.network.combined else "prediction"
+        named = f', name="{self.network.last}"' if self.network.combined else ""
+        yield f"        self.{self.network.last} = {self.layers}.Dense({self._units}{named})"
 
     @property
     def _normalized(self) -> bool:
@@ -144,7 +143,7 @@ class NetworkWriter:
         if self.network.dropout:
             inner = f"self.dropout({inner}, training=training)"
         yield f"            net = {f'norm({inner}, training=training)' if self._normalized else inner}"
-        yield f"        return self.{self._last}(net){f' + {summed}' if self.network.combined else ''}"
+        yield f"        return self.{self.network.last}(net){f' + {summed}' if self.network.combined else ''}"
 
     def _losses(self) -> Iterator[str]:
         """The methods that see labels as numbers, the weights of examples, and probabilities."""
@@ -233,6 +232,23 @@ class NetworkWriter:
         yield f"        classes = {self.tf}.tile([{names}], [{self.tf}.shape(scores)[0], 1])"
         yield '        return {"classes": classes, "scores": scores}'
 
+    def _named_weights(self) -> Iterator[str]:
+        """The method that gives weights the names of an Estimator."""
+        if not self.named:
+            return
+        yield from [
+            "",
+            "    def named_weights(self):",
+            '        """The weights, by the names that an Estimator gave them."""',
+        ]
+        if not self.network.sums:
+            yield '        return {"baseline/bias": self.bias}'
+            return
+        yield "        weights = {"
+        yield '            f"linear/linear_model/{column.name}/weights": column.weights[0] for column in self.columns'
+        yield "        }"
+        yield '        return {**weights, "linear/linear_model/bias_weights": self.bias}'
+
     def beside(self) -> list[str]:
         """The functions and classes that it needs, each of which a file has once."""
         own = [self._columns()] if self.network.sums else []
@@ -253,7 +269,7 @@ class NetworkWriter:
         embedding = (
             f"{self.tf}.feature_column.embedding_column(column, {width}, {combiner}, {self.tf}.zeros_initializer())"
         )
-        dense = f'{self.layers}.Dense({width}, use_bias=False, kernel_initializer="zeros", name=column.name)'
+        dense = f'{self.layers}.Dense({width}, use_bias=False, kernel_initializer="zeros")'
         text = f'''\
             def column_weights(column{given}):
                 """A layer with a weight for each category of a column, or for each of its numbers."""
@@ -261,7 +277,7 @@ class NetworkWriter:
                     weights = {embedding}
                     return {self.layers}.DenseFeatures(weights, name=column.name)
                 dense = {dense}
-                return {self.tf}.keras.Sequential([{self.layers}.DenseFeatures(column), dense])
+                return {self.tf}.keras.Sequential([{self.layers}.DenseFeatures(column), dense], name=column.name)
         '''
         return textwrap.dedent(text).rstrip()
 

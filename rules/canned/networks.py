@@ -14,6 +14,7 @@ from migrator.resolve.project import Project
 from ..estimator_calls.estimator_values import Construction
 from ..inputs.feature_columns import SHARED
 from ..inputs.foreign_columns import refuse_foreign_columns
+from ..loop.variables import Variables
 from .canned import arguments_of
 from .head_arguments import head_of
 from .heads import Head
@@ -76,6 +77,18 @@ class Network:
     def has_layers(self) -> bool:
         """Whether it has layers on each other."""
         return self.kind in ("DNN", "DNNLinearCombined")
+
+    @property
+    def last(self) -> str:
+        """The attribute of its last layer; empty where it has none."""
+        if not self.has_layers:
+            return ""
+        return "logits" if self.head.has_logits or self.combined else "prediction"
+
+    @property
+    def variables(self) -> Variables:
+        """Its weights by the names of an Estimator."""
+        return Variables(self.sums, self.last, not self.has_layers)
 
     def argument(self, name: str, part: str) -> str:
         """The parameter called `name` of its `part`, ``dnn`` or ``linear``."""

@@ -76,6 +76,8 @@ Value = Union[Data, Known, Count, Function, Returns, None]
 Env = dict[str, Value]
 
 _DATASET = "tensorflow.data.Dataset."
+_PRIVATE = "tensorflow.python.data."
+"""Where programs of TensorFlow 1 found the same."""
 _COUNTED = frozenset({"from_tensor_slices", "from_tensors", "range", "list_files"})
 _ITERATORS = ("make_one_shot_iterator", "make_initializable_iterator")
 _READERS = frozenset(
@@ -199,7 +201,7 @@ class Reader:
             return _of_arrays([], self._keywords(module, node, env)) if name in _ARRAYS else None
         given = [self.value(module, argument, env) for argument in node.args]
         named = self._keywords(module, node, env)
-        name = module.resolve(node.func) or ""
+        name = (module.resolve(node.func) or "").replace(_PRIVATE, "tensorflow.data.")
         if name in _ARRAYS:
             return _of_arrays(given, named)
         if name == "functools.partial" and given and isinstance(given[0], Function):

@@ -15,6 +15,7 @@ from .places import is_simple, stays
 from .settings import is_same
 from .sources import Place, Source
 from .uses import Use, is_followed
+from .variables import NAMES, VALUE, named
 
 _STEP = "global_step"
 _GLOBAL_STEP = re.compile(r"^global_step$|\{global_step\b|%\(global_step\)")
@@ -29,13 +30,22 @@ class Read(Place):
     node: ast.expr
     """What another expression takes the place of."""
     what: str
-    """``model_dir``, ``latest_checkpoint``, ``params``, ``global_step``, or ``config`` for a field of that."""
+    """``model_dir``, ``latest_checkpoint``, ``params``, ``global_step``, ``get_variable_value`` and ``…_names``, or ``config``
+    for a field of that."""
     receiver: ast.expr
     """What stands for the Estimator."""
     sources: tuple[Source, ...]
     """Those that it may be."""
     value: ast.expr | None = None
-    """What the field of its configuration says."""
+    """What the field of its configuration says, or the name of a weight."""
+
+    @property
+    def by_names(self) -> bool:
+        """Whether the model has to tell its weights by the names of an Estimator."""
+        variables = self.sources[0].variables
+        if variables is None or not variables.listed or self.what not in (NAMES, VALUE):
+            return False
+        return self.value is None or not variables.value(self.module, self.value, "model", lambda node: "x")
 
     @property
     def folder(self) -> ast.expr | None:
@@ -54,6 +64,12 @@ def read_of(module: Module, node: ast.expr, sources: tuple[Source, ...]) -> Read
         return None
     what, call = attribute.attr, module.parent(attribute)
     called = isinstance(call, ast.Call) and call.func is attribute
+    if what in (NAMES, VALUE) and isinstance(call, ast.Call) and called:
+        kinds = {source.variables for source in sources}
+        known = kinds.pop() if len(kinds) == 1 else None
+        if known is None or not known.is_read(module, call, what) or not is_simple(node):
+            return f"`.{what}` of its Estimator"
+        return Read(module, call, what, node, sources, named(call))
     if what == "latest_checkpoint" and isinstance(call, ast.Call) and called and not call.args and not call.keywords:
         found = Read(module, call, what, node, sources)
     elif what in ("model_dir", "params") and not called:
@@ -82,10 +98,14 @@ def _of_config(module: Module, field: ast.Attribute, node: ast.expr, sources: tu
 
 def steps_read(modules: Collection[Module], uses: list[Use], inside: Mapping[str, Spans]) -> list[Read] | str:
     """The places that read the step which the result of an evaluation has, or why they are not understood."""
-    found = []
+    found: list[Read] = []
+    if all(use.method != "evaluate" for use in uses):
+        return found
     for module in modules:
         spans = inside.get(module.path, Spans())
         for constant in _constants(module):
+            if isinstance(module.parent(constant), (ast.List, ast.Tuple, ast.Set)) and NAMES.encode() in module.source:
+                continue  # one of the names of variables
             if spans.hold(module.span(constant)):
                 continue
             subscript = module.parent(constant)

@@ -17,6 +17,7 @@ from .places import block_of
 from .plan import Loop
 from .specs import Validation
 from .uses import SELDOM, Use
+from .variables import NAMES
 
 ALONE = (
     "the program trains on one device now, whatever TF_CONFIG says: `--strategy parameter_server` or `--strategy multi_worker` "
@@ -92,12 +93,18 @@ UNTRAINED = (
 )
 
 
+_NAMES = "the names are those of the weights, without the global step and the slots of optimizers"
+_OWN_NAMES = "the names are those that Keras gives the weights, without the global step and the slots of optimizers"
+
+
 def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
     """What the owner of a program should know of its loop."""
     yield from loop.otherwise
     for module, fed in loop.fed:
         if any(told is not None and told.has_default for told in (told_by(module, each) for each in fed.placeholders)):
             yield module, fed.given, OF_DEFAULTS
+    for read in (read for read in loop.reads if read.what == NAMES):
+        yield read.module, read.node, _NAMES if read.by_names else _OWN_NAMES
     for source in loop.sources:
         fields, call = source.settings.fields, source.construction.call
         if loop.draws and "tf_random_seed" in fields:

@@ -21,6 +21,7 @@ from ..hooks.model_hooks import ModelHooks, model_hooks
 from ..losses_metrics.step_summaries import recorded, shown_metrics, written
 from .places import has_its_line, stays
 from .settings import Settings, settings_of
+from .variables import Variables
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ class Kind:
     """Whether it has a method that gives weights first values of a checkpoint."""
     needs_keras_2: bool = False
     """Whether Keras 3 cannot train it at all."""
+    variables: Variables | None = None
+    """How weights of it are read by the names of an Estimator, if they may be."""
     names: frozenset[ast.AST] = frozenset()
     """References to what is told to it, and goes with the Estimator."""
 
@@ -73,6 +76,8 @@ class Source:
     """Whether its checkpoints hold the names of TensorFlow 1, as a model of the program may begin with their values."""
     needs_keras_2: bool = False
     """Whether Keras 3 cannot train its model at all."""
+    variables: Variables | None = None
+    """How weights are read by their names, if they may be."""
     params: str = ""
     """The variable that is to hold its parameters, for input functions, where the program writes them into its call."""
 
@@ -227,6 +232,7 @@ def _source(
         kind.starts,
         named,
         kind.needs_keras_2,
+        kind.variables,
         name,
     )
     if named and (kind.compiled or kind.model is not None):

@@ -22,6 +22,7 @@ from .places import block_of, has_its_line, is_simple, line_above, stays
 from .settings import may_be_none
 from .sources import Place, Source
 from .specs import TRAIN_AND_EVALUATE, Validation, specs_of, validation_of
+from .values import may_be_fraction
 
 _METHODS = {
     "train": "input_fn hooks steps max_steps saving_listeners",
@@ -57,6 +58,8 @@ class Use(Place):
     hooks: Hooks = Hooks()
     every: ast.expr | None = None
     """Steps between these; None: there is one, at the end."""
+    fraction: bool = False
+    """Whether the limit may be no whole number, of which the next one counts."""
     unlimited: bool = False
     """Whether the number of its steps may be None."""
     counted: bool = True
@@ -169,8 +172,9 @@ class Use(Place):
 
     def alike(self) -> bool:
         """Whether all Estimators that it may be of are set up alike, as far as that matters here."""
+        names = _MATTER if self.method == "train" else ()
         told = {
-            (source.settings.directory is None, *(_dump(source.settings.fields.get(name)) for name in _MATTER))
+            (source.settings.directory is None, *(_dump(source.settings.fields.get(name)) for name in names))
             for source in self.sources
         }
         return len(told) == 1 and len({source.has_dicts for source in self.sources}) == 1
@@ -306,7 +310,9 @@ def _method(
 
 def _limited(reader: Reader, use: Use) -> Use:
     """A use, with what is known of the number of its steps."""
-    return replace(use, unlimited=use.limit is not None and may_be_none(reader.project, use.module, use.limit))
+    fraction = may_be_fraction(reader.project, use.module, use.limit)
+    unlimited = use.limit is not None and may_be_none(reader.project, use.module, use.limit)
+    return replace(use, fraction=fraction, unlimited=unlimited)
 
 
 def _hooks(

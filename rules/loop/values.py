@@ -57,3 +57,16 @@ def are_tensors(module: Module, node: ast.expr | None, depth: int = 0) -> bool:
         return False
     above = [module.parent(load) for load in module.loads_of(node.id, module.scope(node).lookup(node.id))]
     return not any(isinstance(outer, ast.Subscript) and isinstance(outer.ctx, ast.Store) for outer in above)
+
+
+def may_be_fraction(project: Project, module: Module, node: ast.expr | int | None, depth: int = 0) -> bool:
+    """Whether a number is seen to be the result of a true division."""
+    if isinstance(node, ast.BinOp):
+        return isinstance(node.op, ast.Div) or any(
+            may_be_fraction(project, module, part, depth) for part in (node.left, node.right)
+        )
+    if not isinstance(node, ast.Name) or depth > _DEEP:
+        return False
+    statement = module.assignment(node)
+    given = given_to(project, module, node) if statement is None else [(module, statement.value)]
+    return any(may_be_fraction(project, where, value, depth + 1) for where, value in given)

@@ -28,6 +28,7 @@ from .plan import Loop
 from .predictions import PredictionWriter
 from .reads import Read
 from .uses import Use
+from .variables import NAMES, VALUE
 
 
 class LoopWriter:
@@ -55,6 +56,10 @@ class LoopWriter:
     def edits(self) -> Iterator[Edit]:
         """All edits, but for those of the constructions."""
         module, predictions = self.module, PredictionWriter(self.page)
+        for use in (use for use in self.loop.uses if use.module is module):
+            if use.limit is not None and use.fraction:
+                whole = f"{self.page.library('math')}.ceil({self.page.text(use.limit)})"  # as StopAtStepHook counts
+                self.page.known[use.limit] = whole
         reads = [read for read in self.loop.reads if read.module is module]
         self.page.known.update((read.node, self._read(read)) for read in reads)
         for settings in (source.settings for source in self.loop.sources if source.module is module):
@@ -315,7 +320,7 @@ class LoopWriter:
 
     def _read(self, read: Read) -> str:
         """What takes the place of what is read of an Estimator."""
-        if read.value is not None:
+        if read.what == "config" and read.value is not None:
             return self.page.text(read.value)
         source = read.sources[0]
         model = self.names.receiver(source, read.receiver)
@@ -324,9 +329,19 @@ class LoopWriter:
             return f"{model}.optimizer.iterations.numpy()"
         if read.what == "params":
             return self.page.closed(source.construction.arguments["params"])
+        if read.what in (NAMES, VALUE):
+            return self._weights(read, model)
         if read.what == "latest_checkpoint":
             return f"{checkpoints}.latest_checkpoint"
         return f"{checkpoints}.directory" if read.folder is None else self.page.text(read.folder)
+
+    def _weights(self, read: Read, model: str) -> str:
+        """Weights that are read by their names, or these."""
+        variables = read.sources[0].variables
+        if read.value is None:
+            return f"list({model}.named_weights())" if read.by_names else f"[weight.name for weight in {model}.weights]"
+        found = variables.value(read.module, read.value, model, self.page.text) if variables is not None else ""
+        return found or f"{model}.named_weights()[{self.page.text(read.value)}].numpy()"
 
     # -- all uses -----------------------------------------------------------------------------------------------------
 

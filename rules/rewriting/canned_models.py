@@ -36,7 +36,8 @@ class CannedClass:
         self.module, self.call = self.network.construction.module, self.network.construction.call
         self.optimizers, self.tf = optimizers, tf
         told = model.metrics, model.predictions, tf
-        self.writer = NetworkWriter(self.network, name, *told, classifies=model.classifies, mixed=model.mixed)
+        more = {"classifies": model.classifies, "mixed": model.mixed, "named": model.named}
+        self.writer = NetworkWriter(self.network, name, *told, **more)
 
     def call_edits(self) -> list[Edit]:
         """The edits of the call's name, and of what gives it optimizers. Raises Unsupported."""

@@ -190,4 +190,4 @@ def _kind_of(network: Network | str) -> Kind:
     head = network.head.call
     names = frozenset[ast.AST]() if head is None else frozenset[ast.AST]({head.func})
     signatures = Signatures((Served('"predict"'),), of_head=True, by_text=network.head.by_text)
-    return Kind(compiled=True, signatures=signatures, names=names)
+    return Kind(compiled=True, signatures=signatures, variables=network.variables, names=names)

@@ -444,3 +444,11 @@ def test_steps_on_batches_of_an_unknown_number(steps: str) -> None:
     assert "model.fit(make_input_fn(4, None)(), steps_per_epoch=7)" in text
     text = migrate(f"{MODEL}{ESTIMATOR}estimator.train(make_input_fn(4, None), {steps}=7)\n")
     assert "model.fit(make_input_fn(4, None)().take(7))" in text
+
+
+@pytest.mark.parametrize("steps", ["20 / 3", "per_period", "2 * (20 / 3)"])
+def test_a_number_of_steps_that_is_no_whole_one(steps: str) -> None:
+    text = migrate(MODEL + ESTIMATOR + f"per_period = 20 / 3\nestimator.train(make_input_fn(8, None), steps={steps})\n")
+    assert "import math\n" in text and f"make_input_fn(8, None)().take(math.ceil({steps}))" in text
+    assert "math" not in loop("steps = 20 // 3\nestimator.train(make_input_fn(8, None), steps=steps)\n")
+    assert "math" not in loop("steps = int(20 / 3)\nestimator.train(make_input_fn(8, None), steps=steps)\n")

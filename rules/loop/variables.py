@@ -1,0 +1,94 @@
+"""Weights that a program reads by the names which an Estimator gave them: what a Keras model has in their places."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from migrator.resolve.module import Module
+
+NAMES, VALUE = "get_variable_names", "get_variable_value"
+_HOLE = re.compile(r"%[sd]|\{\}")
+_LAYER = re.compile(r"dnn/hiddenlayer_(\d+)/(kernel|bias)$")
+_COLUMN = re.compile(r"linear/linear_model/(.+)/weights$")
+
+
+@dataclass(frozen=True)
+class Variables:
+    """The weights of a model that takes the place of a canned Estimator."""
+
+    sums: bool
+    """Whether it has a weighted sum of columns."""
+    last: str
+    """The attribute of the last one of its layers; empty where it has none."""
+    listed: bool
+    """Whether a method of it may give all weights by these names."""
+
+    def value(self, module: Module, name: ast.expr, model: str, text: Callable[[ast.expr], str]) -> str:
+        """The expression for the weight of a name; empty where only such a method knows it."""
+        before, hole, after = _parts(name)
+        if hole is not None:
+            if self.sums and (before, after) == ("linear/linear_model/", "/weights"):
+                return f"{model}.get_layer({text(hole)}).get_weights()[0]"
+            return ""
+        if before == "global_step":
+            return f"{model}.optimizer.iterations.numpy()"
+        if before == ("linear/linear_model/bias_weights" if self.sums else "" if self.last else "baseline/bias"):
+            return f"{model}.bias.numpy()"
+        if self.sums and (column := _COLUMN.match(before)):
+            return f'{model}.get_layer("{column.group(1)}").get_weights()[0]'
+        if self.last and (layer := _LAYER.match(before)):
+            return f"{model}.hidden_layers[{layer.group(1)}].{layer.group(2)}.numpy()"
+        if self.last and before in ("dnn/logits/kernel", "dnn/logits/bias"):
+            return f"{model}.{self.last}.{before.rpartition('/')[2]}.numpy()"
+        return ""
+
+    def is_read(self, module: Module, call: ast.Call, what: str) -> bool:
+        """Whether it is understood what a call of the method of an Estimator reads."""
+        if what == NAMES:
+            return not call.args and not call.keywords and (self.listed or _is_printed(module, call))
+        name = named(call)
+        return name is not None and bool(self.listed or self.value(module, name, "model", lambda node: "x"))
+
+
+def named(call: ast.Call) -> ast.expr | None:
+    """The name in ``get_variable_value(name)``."""
+    if len(call.args) + len(call.keywords) != 1:
+        return None
+    value = call.args[0] if call.args else call.keywords[0].value
+    told = call.args or call.keywords[0].arg == "name"
+    return value if told and not isinstance(value, ast.Starred) else None
+
+
+def _is_printed(module: Module, call: ast.Call) -> bool:
+    """Whether names are only shown."""
+    outer = module.parent(call)
+    return isinstance(outer, ast.Call) and isinstance(outer.func, ast.Name) and outer.func.id == "print"
+
+
+def _parts(node: ast.expr) -> tuple[str, ast.expr | None, str]:
+    """A text, or what stands before and behind the one expression in it."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value, None, ""
+    template, hole = None, None
+    if (
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.Mod)
+        and not isinstance(node.right, (ast.Tuple, ast.Dict))
+    ):
+        template, hole = node.left, node.right
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
+        if len(node.args) == 1 and not node.keywords:
+            template, hole = node.func.value, node.args[0]
+    elif isinstance(node, ast.JoinedStr) and len(node.values) == 3:
+        before, inner, after = node.values
+        plain = isinstance(inner, ast.FormattedValue) and inner.format_spec is None and inner.conversion == -1
+        if plain and isinstance(inner, ast.FormattedValue):
+            return str(getattr(before, "value", "")), inner.value, str(getattr(after, "value", ""))
+    if isinstance(template, ast.Constant) and isinstance(template.value, str) and hole is not None:
+        parts = _HOLE.split(template.value)
+        if len(parts) == 2 and "%" not in "".join(parts) and "{" not in "".join(parts):
+            return parts[0], hole, parts[1]
+    return "", node, ""
