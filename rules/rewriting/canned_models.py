@@ -35,9 +35,8 @@ class CannedClass:
         self.model, self.network, self.name = model, model.network, name
         self.module, self.call = self.network.construction.module, self.network.construction.call
         self.optimizers, self.tf = optimizers, tf
-        told = model.metrics, model.predictions, tf
-        more = {"classifies": model.classifies, "mixed": model.mixed, "named": model.named}
-        self.writer = NetworkWriter(self.network, name, *told, **more)
+        told = model.metrics, model.predictions, tf, model.classifies, model.mixed, model.named
+        self.writer = NetworkWriter(self.network, name, *told)
 
     def call_edits(self) -> list[Edit]:
         """The edits of the call's name, and of what gives it optimizers. Raises Unsupported."""
