@@ -366,9 +366,14 @@ def test_an_exporter_serves_all_predictions() -> None:
     assert 'return {"predictions": super().predict_step(data)}' in text and 'signatures={"predict": serve}' in text
 
 
-def test_signatures_of_examples_stay_with_helpers() -> None:
+def test_numbers_have_signatures_of_examples() -> None:
     receiver = "tf.estimator.export.build_parsing_serving_input_receiver_fn({'x': tf.FixedLenFeature([], tf.float32)})"
-    kept("DNNRegressor([8], COLUMNS, model_dir='dir')", TRAIN + f'estimator.export_saved_model("out", {receiver})\n')
+    text = migrate(
+        program(
+            "DNNRegressor([8], COLUMNS, model_dir='dir')", TRAIN + f'estimator.export_saved_model("out", {receiver})\n'
+        )
+    )
+    assert "model.fit(" in text and "tf.saved_model.save(" in text
 
 
 CONFIG = "import argparse\n\nargs = argparse.ArgumentParser().parse_args()\nCONFIG = tf.estimator.RunConfig({fields})\n"
