@@ -269,7 +269,7 @@ class NetworkWriter:
         embedding = (
             f"{self.tf}.feature_column.embedding_column(column, {width}, {combiner}, {self.tf}.zeros_initializer())"
         )
-        dense = f'{self.layers}.Dense({width}, use_bias=False, kernel_initializer="zeros")'
+        dense = f'{self.layers}.Dense({width}, use_bias=False, kernel_initializer="zeros", name=column.name)'
         text = f'''\
             def column_weights(column{given}):
                 """A layer with a weight for each category of a column, or for each of its numbers."""
