@@ -138,6 +138,7 @@ def test_a_program_with_helpers_says_what_stops_a_plain_fit(tmp_path: Path) -> N
         ("the old cluster of main.py: worker 0: exit status 1", trial.OLD_FAILS),
         ("the new program main.py: exit status 1 at main.py:3: no such folder", trial.CRASHED),
         ("the new program threshold.py: exit status 1", trial.CRASHED),
+        ("the variables of the two programs could not be paired old program, without partner: w", trial.NOT_COMPARED),
     ],
 )
 def test_the_side_that_failed_is_named_first(problem: str, outcome: str, tmp_path: Path) -> None:

@@ -21,6 +21,8 @@ from .manifest import Program
 TIERS = ("plain fit", "helpers", "bridge", "manual")
 EQUAL, DIFFERENT, CRASHED, OLD_FAILS = "equal", "different", "does not run", "old side does not run"
 SLOW = "not ended in time"
+NOT_COMPARED = "not compared"
+_UNPAIRED = "the variables of the two programs could not be paired"
 _PLACE = re.compile(r" \((?P<path>[^()\s:]+):(?P<line>\d+)(:\d+)?\)")
 
 
@@ -181,4 +183,6 @@ def _blame(folder: Path, row: Row) -> str:
         row.reasons.insert(0, "the comparison took too long")
         return SLOW
     row.reasons.insert(0, _short(problem))
+    if problem.startswith(_UNPAIRED):  # both ran
+        return NOT_COMPARED
     return OLD_FAILS if problem.startswith("the old ") else CRASHED

@@ -69,6 +69,15 @@ def test_each_side_may_load_what_it_has_trained_a_weight_to_that_rounding_moves(
     assert bool(sides.compare()[0]) is (result == "another")
 
 
+@pytest.mark.parametrize(("name", "found"), [("w", 0), ("v", 1)])
+def test_a_weight_that_one_seed_draws_for_two_models_is_not_loaded(tmp_path: Path, name: str, found: int) -> None:
+    """Where the training of the first never moved it, a checkpoint has the value with which the second one begins."""
+    sides = Sides(tmp_path, VALUE + 3)
+    drawn = {"name": name, "trainable": True, "value": sides.old.array(VALUE)}
+    sides.old.event("variables", stream=1, kind="train", variables=[drawn])
+    assert len(sides.compare()[0]) == found
+
+
 def test_what_only_the_new_program_loads_is_a_difference(tmp_path: Path) -> None:
     assert Sides(tmp_path, loaded={"b": "program/m/c-3"}).compare()[0] == ["only the new program loads b from m/c-3"]
 
