@@ -12,8 +12,8 @@ from ..loop.page import Page
 from ..loop.places import has_its_line
 from ..loop.uses import Use
 
-BATCH, EPOCH = "on_train_batch_end", "on_epoch_end"
-_PARAMETERS = {BATCH: "batch, logs", EPOCH: "epoch, logs"}
+BATCH, EPOCH, EVALUATED = "on_train_batch_end", "on_epoch_end", "on_test_batch_end"
+_PARAMETERS = {BATCH: "batch, logs", EPOCH: "epoch, logs", EVALUATED: "batch, logs"}
 _OWN = frozenset({"batch", "epoch", "logs"})
 
 
@@ -55,10 +55,19 @@ def of_functions(uses: Iterable[Use]) -> str:
         numbers = [use.interval, use.every, use.limit]
         parts = [part for line in lines for part in line.parts]
         parts += [part for stop in use.hooks.stops for part in stop.parts]
+        parts += [part for asked in use.hooks.asked for part in asked.parts]
         parts += [number for number in numbers if isinstance(number, ast.expr)]
         if any(isinstance(n, ast.Name) and n.id in _OWN for part in (*parts, use.receiver) for n in walk(part)):
             return "a number with a name that callbacks have for themselves"
-        called = lines or use.hooks.stops or use.every is not None
+        called = (
+            lines
+            or use.logged_evaluations
+            or use.last_step is not None
+            or use.hooks.stops
+            or use.hooks.asked
+            or use.hooks.conditions
+            or use.every is not None
+        )
         if called and not has_its_line(use.module, use.call):
             return "callbacks of a training in the line of another statement"
     return ""

@@ -15,11 +15,11 @@ from migrator.analyse.variables.partitioning import has_partitioners
 from migrator.resolve.module import Module
 from migrator.resolve.text import Spans
 
-from ..hooks.keras_callbacks import Hooks
+from ..callbacks.keras_callbacks import Hooks
 from ..loop.inputs import given_parts
 from ..loop.places import has_its_line
 from ..loop.plan import Distribution, Loop, NotPlain, of_one_device
-from ..loop.uses import Use
+from ..loop.uses import WHOLE, Use
 
 _STRATEGIES = ("tensorflow.distribute.", "tensorflow.contrib.distribute.")
 _ON_ONE_MACHINE = frozenset({"MirroredStrategy", "OneDeviceStrategy"})
@@ -52,14 +52,17 @@ def distributed(loop: Loop, plans: Sequence[Plan], words: Collection[str] | None
         return NotPlain("Estimators on several devices or machines that are not held by one name")
     if any(use.unlimited or (use.validation is not None and use.validation.unlimited) for use in loop.uses):
         return NotPlain("a number of steps that may be None, on several devices or machines")
-    if any(use.hooks != Hooks() or use.own or use.wanted for use in loop.uses):
+    strategy = loop.first.settings.strategy
+    hooked = [use for use in loop.uses if use.hooks != Hooks() or use.own or use.wanted or use.last_step is not None]
+    if hooked and (strategy is None or not all(map(_sees_all_replicas, hooked))):
         return NotPlain("hooks, on several devices or machines")
+    if any(WHOLE in use.arguments for use in loop.uses):
+        return NotPlain("predictions by batches, on several devices or machines")
     if any(not e.final for use in loop.uses if use.every is not None for e in use.exporters):
         return NotPlain("exports amid a training, on several devices or machines")
     exported = bool(loop.exports) or any(use.exporters for use in loop.uses)
     if any(use.module.resolve(part) in _ARRAYS for use in loop.uses for part in _functions(use)):
         return NotPlain("arrays of an input function, on several devices or machines")
-    strategy = loop.first.settings.strategy
     if loop.first.starts:
         return NotPlain("values of a checkpoint, on several devices or machines")
     if loop.on_tpu:
@@ -89,6 +92,11 @@ def distributed(loop: Loop, plans: Sequence[Plan], words: Collection[str] | None
     distribution = Distribution(strategy, values.nones, has_moving_statistics(plan))
     reason = _of_training(plan) or _of_replicas(loop, plan)
     return NotPlain(reason) if reason else replace(loop, distribution=distribution, grouped=False, arrays=())
+
+
+def _sees_all_replicas(use: Use) -> bool:
+    """Whether callbacks have what hooks read, and nothing but a training runs while it does."""
+    return not (use.wanted or use.listens or use.hooks.evaluators or use.logged_evaluations)
 
 
 def _values(module: Module, node: ast.expr, deep: int = 0) -> _Values | None:

@@ -13,6 +13,8 @@ from .estimator_values import PREFIX
 SETTINGS = PREFIX + "WarmStartSettings"
 _SIGNATURE = "ckpt_to_initialize_from vars_to_warm_start var_name_to_vocab_info var_name_to_prev_var_name"
 _VOCABULARIES = frozenset({PREFIX + "VocabInfo", "tensorflow.train.VocabInfo"})
+STARTS = frozenset({SETTINGS, *_VOCABULARIES})
+"""Names that say what an Estimator starts from."""
 
 
 def graph_model(driver: Driver, call: ast.Call, given: dict[str, ast.expr]) -> None:

@@ -11,8 +11,8 @@ from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
 
+from ..callbacks.elements import Element, elements_of
 from ..estimator_calls.estimator_values import PREFIX
-from ..hooks.keras_callbacks import elements_of
 from ..loop.places import has_its_line, moves
 from .receivers import Receiver, receiver_of
 
@@ -61,9 +61,11 @@ def exporters_of(project: Project, module: Module, node: ast.expr, call: ast.Cal
     held: list[ast.stmt] = []
     one = module.assignment(node)
     listed = isinstance(node, (ast.List, ast.Tuple)) or isinstance(getattr(one, "value", None), (ast.List, ast.Tuple))
-    elements = elements_of(module, node, call, held) if listed else [node]
+    elements = elements_of(module, node, held) if listed else [Element(node)]
+    if any(element.condition is not None for element in elements or ()):
+        return _UNSEEN
     found: list[Exporter] = []
-    for element in elements or ():
+    for element in (each.node for each in elements or ()):
         statements: list[ast.stmt] = [] if found else held
         statement = module.assignment(element) if isinstance(element, ast.Name) else None
         if isinstance(element, ast.Name) and (statement is None or not _alone(module, element, statement)):

@@ -19,6 +19,7 @@ LOGGING = "LoggingTensorHook"
 _PROTOCOL = ("SessionRunHook", LOGGING, "SessionRunArgs", "SecondOrStepTimer")
 _ALLOWED = (*(family + name for family in _FAMILIES for name in _PROTOCOL), *_STEPS)
 _ALLOWED_FAMILIES = ("tensorflow.logging.", "tensorflow.gfile.")
+_GRAPH = "tensorflow.get_default_graph"
 _BY_NAME = frozenset({"getattr", "setattr", "delattr", "vars", "eval", "exec"})
 _VARIABLE_KINDS = frozenset({"tensorflow.disable_v2_behavior", "tensorflow.disable_resource_variables"})
 # Parameters of each method that a callback has no value for, and what may be read of the others.
@@ -82,12 +83,19 @@ class SessionHook:
     """One such class. `check` refuses what a callback cannot keep; `names` and `reads_step` say what it fetches."""
 
     def __init__(
-        self, module: Module, definition: ast.ClassDef, given_tensors: bool = False, made: ast.Call | None = None
+        self,
+        module: Module,
+        definition: ast.ClassDef,
+        given_tensors: bool = False,
+        made: ast.Call | None = None,
+        sees_names: bool = False,
     ) -> None:
         self.module = module
         self.definition = definition
         self.given_tensors = given_tensors
         """Whether what it is made from may be tensors, for whose names they are exchanged."""
+        self.sees_names = sees_names
+        """Whether it may look tensors of the graph up by their names: a callback reads them elsewhere."""
         self.tensors: dict[str, str] = {}
         """Parameters that are fetched, by the attribute that holds them."""
         self.methods = {part.name: part for part in definition.body if isinstance(part, ast.FunctionDef)}
@@ -95,6 +103,10 @@ class SessionHook:
         self.reads_step = False
         self.steps: set[ast.AST] = set()
         self.step_attributes: set[str] = set()
+        self.looked_up: dict[str, str] = {}
+        """Names of tensors that `begin` looks up in the graph, by the attribute that holds them."""
+        self.lookups: set[ast.stmt] = set()
+        """The statements of `begin` that do so."""
         self.logs = _is(module.resolve(definition.bases[0]), LOGGING)
         """Whether it is a LoggingTensorHook with more to it."""
         self.idle = logs_at_end(module, definition, made) if self.logs else frozenset()
@@ -235,6 +247,8 @@ class SessionHook:
         if parameter is not None:
             self.tensors[node.attr] = parameter
             return
+        if self.sees_names and len(stores) == 1 and self._looked_up(stores[0], node.attr):
+            return
         for store in stores:
             statement = self.module.parent(store)
             value = statement.value if isinstance(statement, ast.Assign) and statement.targets == [store] else None
@@ -248,6 +262,26 @@ class SessionHook:
             raise Unsupported("what a hook fetches is not seen", node)
         self.reads_step = True
         self.step_attributes.add(node.attr)
+
+    def _looked_up(self, store: ast.Attribute, attribute: str) -> bool:
+        """Whether `begin` gives an attribute a tensor of the graph by its name, and to nothing else."""
+        statement, begin = self.module.parent(store), self.methods.get("begin")
+        value = statement.value if isinstance(statement, ast.Assign) and statement.targets == [store] else None
+        method = value.func if isinstance(value, ast.Call) and len(value.args) == 1 and not value.keywords else None
+        if not isinstance(method, ast.Attribute) or method.attr != "get_tensor_by_name" or begin is None:
+            return False
+        assert isinstance(value, ast.Call) and isinstance(statement, ast.Assign)
+        name, graph = value.args[0], method.value
+        held = self.module.assignment(graph)
+        made = graph if held is None else held.value
+        known = isinstance(made, ast.Call) and self.module.resolve(made.func) == _GRAPH and not arguments(made)
+        inside = all(each is None or self.module.parent(each) is begin for each in (held, statement))
+        if not known or not inside or not isinstance(name, ast.Constant) or not isinstance(name.value, str):
+            return False
+        short = name.value.partition(":")[0].rpartition("/")[2]
+        self.names[short], self.looked_up[attribute] = name, short
+        self.lookups.update(each for each in (held, statement) if each is not None)
+        return True
 
     def _step_of_logger(self) -> None:
         """A LoggingTensorHook may add the global step to what it fetches: ``self._current_tensors[…] = self._step``."""
@@ -283,7 +317,9 @@ class SessionHook:
     def _references(self) -> None:
         """Of TensorFlow, only what needs no graph; the global step only where it is fetched."""
         for node in walk(self.definition):
-            held = isinstance(node, ast.Attribute) and (node.attr in self.step_attributes or node.attr in self.tensors)
+            held = isinstance(node, ast.Attribute) and (
+                node.attr in self.step_attributes or node.attr in self.tensors or node.attr in self.looked_up
+            )
             if held and isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
                 parent = self.module.parent(node)
                 compared = isinstance(parent, ast.Compare) and isinstance(parent.ops[0], (ast.Is, ast.IsNot))
@@ -304,6 +340,8 @@ class SessionHook:
                 continue
             if name in _STEPS and node not in self.steps:
                 raise Unsupported("a hook that computes with the tensor of the global step is not migrated yet", node)
+            if name == _GRAPH and self.module.statement(node) in self.lookups:
+                continue
             if name not in _ALLOWED and not name.startswith(_ALLOWED_FAMILIES):
                 raise Unsupported(f"a hook that uses tf.{name.split('.', 1)[-1]} is not migrated yet", node)
 

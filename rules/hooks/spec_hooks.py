@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _FAMILIES = ("tensorflow.train", "tensorflow.estimator")
 _PLAIN = ("StopAtStepHook", "StepCounterHook", "ProfilerHook", "GlobalStepWaiterHook")
+SUMMARIES = "SummarySaverHook"
+_SUMMARY_SIGNATURE = "save_steps save_secs output_dir summary_writer scaffold summary_op"
+_MERGED = "tensorflow.summary.merge_all"
 Follow = Callable[[ast.expr], ast.expr]
 
 
@@ -94,6 +97,17 @@ def final(call: ast.Call, resolve: Resolve, follow: Follow) -> HookCall:
     return HookCall("FinalValues", final=given["final_ops"])
 
 
+def summaries(call: ast.Call, resolve: Resolve, follow: Follow) -> HookCall:
+    """A SummarySaverHook of all summaries, which an Estimator writes as well."""
+    given = bind(call, _SUMMARY_SIGNATURE, SUMMARIES)
+    given = {name: value for name, value in given.items() if not is_none(value)}
+    merged = follow(given.pop("summary_op")) if "summary_op" in given else None
+    every = isinstance(merged, ast.Call) and resolve(merged.func) == _MERGED and not (merged.args or merged.keywords)
+    if not every or set(given) - {"save_steps", "output_dir"} or "save_steps" not in given:
+        raise Unsupported("a SummarySaverHook of some summaries, or by time, works on its graph", call)
+    return HookCall(SUMMARIES, tuple(given.items()), of_fit=True)
+
+
 def _plain(short: str) -> HookRule:
     """A hook that reads no tensor."""
 
@@ -108,6 +122,7 @@ _RULES: dict[str, HookRule] = {
     SAVING: saver,
     "NanTensorHook": nan,
     "FinalOpsHook": final,
+    SUMMARIES: summaries,
     **{short: _plain(short) for short in _PLAIN},
 }
 SPEC_HOOKS = {f"{family}.{short}": rule for family in _FAMILIES for short, rule in _RULES.items()}
@@ -133,12 +148,26 @@ def own_hook(module: Module, call: ast.Call, evaluated: bool) -> HookCall | None
         parameters = " ".join(argument.arg for argument in (*init.args.args[1:], *init.args.kwonlyargs))
         given = bind(call, parameters, definition.name)
         for name in dict.fromkeys(hook.tensors.values()):
-            if name not in given or is_none(given[name]) or isinstance(given[name], (ast.Dict, ast.List, ast.Tuple)):
+            if name not in given or is_none(given[name]):
                 raise Unsupported(f"what {definition.name} fetches is not seen", given.get(name, call))
-            tensors.append((name, given[name]))
+            tensors += _gathered(name, given[name], definition.name)
     behind = hook.reads_step and reads_step_before(module)
     arguments = (("steps_behind", "1"),) if behind else ()
     return HookCall("HookCallback", arguments, tuple(tensors), own=call, names=tuple(hook.names.items()))
+
+
+def _gathered(name: str, value: ast.expr, hook: str) -> list[tuple[str, ast.expr]]:
+    """The tensors that a hook is given by a parameter: one, or those in a dict or a list."""
+    if isinstance(value, ast.Dict):
+        keys = [key.value if isinstance(key, ast.Constant) else None for key in value.keys]
+        if not keys or not all(isinstance(key, str) for key in keys):
+            raise Unsupported(f"what {hook} fetches is not seen", value)
+        return [(f"{name}_{key!s}", part) for key, part in zip(keys, value.values)]
+    if isinstance(value, (ast.List, ast.Tuple)):
+        if not value.elts or any(isinstance(part, ast.Starred) for part in value.elts):
+            raise Unsupported(f"what {hook} fetches is not seen", value)
+        return [(f"{name}_{number}", part) for number, part in enumerate(value.elts)]
+    return [(name, value)]
 
 
 def take_over_classes(plan: Plan, driver: Driver) -> None:

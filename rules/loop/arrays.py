@@ -61,7 +61,7 @@ def array_inputs(project: Project, uses: Iterable[Use]) -> Iterator[ArrayInput]:
     """All that the uses of a loop alone read."""
     given: dict[ast.Call, list[tuple[Module, ast.expr]]] = {}
     for use in uses:
-        for data in (use.input, *([use.validation.input] if use.validation is not None else [])):
+        for data in use.inputs:
             statement = use.module.assignment(data.function)
             call = data.function if statement is None else statement.value
             if isinstance(call, ast.Call) and use.module.resolve(call.func) == _NUMPY:

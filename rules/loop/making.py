@@ -59,7 +59,7 @@ class Names:
     def _are_seen(self, source: Source) -> bool:
         """Whether all places that read its name are seen to become another one."""
         read = {place.receiver for place in self.loop.places if source in place.sources}
-        read |= {stop.estimator for use in self.loop.uses for stop in use.hooks.stops}
+        read |= {node for use in self.loop.uses for node in use.hooks.estimators}
         return set(source.module.loads_of(str(source.name), source.scope)) <= read
 
     def receiver(self, source: Source, node: ast.expr) -> str:
@@ -132,7 +132,7 @@ def made(
             params = source.construction.arguments["params"]
             yield from page.above(page.module.statement(call), [f"{source.params} = {page.text(params)}"])
             yield from page.replaced(params, source.params)
-        if source.settings.directory is not None or call in compiled:
+        if source.settings.directory is not None or call in compiled or source.warm is not None:
             named = (spread is None or not spread.makes_model) and source.settings.tpu.use is None
             yield from _set_up(source, page, names, compiled.get(call), named, loop.distribution)
         elif (
@@ -191,8 +191,7 @@ def strategies(loop: Loop, page: Page) -> Iterator[Edit]:
 
 def is_held(loop: Loop, source: Source) -> bool:
     """Whether a variable gets the parameters of an Estimator, which input functions get as well."""
-    inputs = [use.input for use in loop.uses if source in use.sources]
-    inputs += [use.validation.input for use in loop.uses if source in use.sources and use.validation is not None]
+    inputs = [each for use in loop.uses if source in use.sources for each in use.inputs]
     given = [part for each in inputs for part in given_parts(each.given)]
     return bool(source.params) and any(isinstance(v, ast.Name) and v.id == source.params for v in given)
 
@@ -223,6 +222,8 @@ def _set_up(
     elif source.name is None and source.target is not None:
         model = page.text(source.target)
     lines = [compiled(model)] if compiled is not None else []
+    if source.warm is not None:
+        lines.append(f"{model}.warm_start = {page.helper('WarmStart')}({model}, {page.text(source.warm)})")
     if source.settings.directory is not None:
         lines += _restored(source, source.settings.directory, model, page, names, told)
     yield from page.below(statement, [*lines, *([f"return {model}"] if source.returned is not None else [])])

@@ -33,12 +33,20 @@ class Page:
         """Imports of the standard library to add to the file."""
         self.known: dict[ast.AST, str] = {}
         """Texts of expressions that are part of others."""
+        self.asides: Mapping[ast.AST, ast.expr] = {}
+        """What takes the place of parts of expressions that stand elsewhere."""
         self.absl: Sequence[Edit] = ()
         """The import of absl's logging."""
 
     def text(self, node: ast.expr, instead: Mapping[ast.AST, str] = MappingProxyType({})) -> str:
         """An expression with the edits of the names in it, and with other texts `instead` of some of these."""
         known = {**self.known, **instead}
+        for part, value in self.asides.items():
+            if part is not node and part not in known and self.module.is_inside(part, node):
+                whole = isinstance(self.module.parent(part), (ast.Call, ast.keyword, ast.List, ast.Tuple, ast.Dict))
+                known[part] = self.text(value) if whole else self.closed(value)
+        if node in self.asides:
+            return self.text(self.asides[node], instead)
         if isinstance(node, ast.Constant) and self.module.parent(node) is None:
             return known.get(node) or ast.unparse(node)  # a setting that stands in another file
         return self._renderer.expression(node, known.get)
@@ -137,9 +145,10 @@ class Page:
         )
         return self.change(Replace(statement, spaced(new) if apart else new))
 
-    def above(self, statement: ast.stmt, lines: Iterable[str]) -> list[Edit]:
-        """Lines above a statement."""
-        return self.change(Insert(self._statements(statement, lines), before=statement))
+    def above(self, statement: ast.stmt, lines: Iterable[str], apart: bool = False) -> list[Edit]:
+        """Lines above a statement; if they are to stand `apart`, with a blank line above."""
+        new = self._statements(statement, lines)
+        return self.change(Insert(spaced(new) if apart else new, before=statement))
 
     def below(self, statement: ast.stmt, lines: Iterable[str]) -> list[Edit]:
         """Lines below a statement."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from migrator.resolve.module import Module
 from migrator.resolve.parsing import expression_tree
@@ -22,13 +22,16 @@ _PLAIN = frozenset("bool dict float int len list max min range round set sorted 
 """Functions that only compute."""
 
 
-def moves(module: Module, statement: ast.stmt, to: ast.AST, values: Iterable[ast.expr]) -> bool:
-    """Whether values mean the same at a place as at the statement, which stands in the same block before it."""
+def moves(
+    module: Module, statement: ast.stmt, to: ast.AST, values: Iterable[ast.expr], along: Collection[ast.stmt] = ()
+) -> bool:
+    """Whether values mean the same at a place as at the statement, which stands in the same block before it; those `along`
+    move with it."""
     target = module.statement(to)
     block = next((b for b in _blocks(module.parent(statement)) if statement in b and target in b), None)
     if block is None:
         return False
-    between = block[block.index(statement) + 1 : block.index(target)]
+    between = [each for each in block[block.index(statement) + 1 : block.index(target)] if each not in along]
     values = list(values)
     parts = [n for value in values for n in walk(value)]
     read = {ast.unparse(n) for n in parts if isinstance(n, (ast.Name, ast.Attribute))}

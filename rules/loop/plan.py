@@ -13,18 +13,19 @@ from migrator.resolve.project import Project
 from migrator.resolve.reasons import reason_at
 from migrator.resolve.text import Spans
 
+from ..callbacks.callback_classes import BATCH_LOSS, OwnHook, of_own_hooks
 from ..callbacks.functions import of_functions
+from ..callbacks.keras_callbacks import is_known, is_listener, of_hooks
 from ..distribute.tpu_facts import describes_tpu
 from ..estimator_calls.checkpoint_readers import READERS, reading_modules
 from ..estimator_calls.estimator_values import PREFIX, Construction, Values
 from ..estimator_calls.following import Follower
 from ..estimator_calls.keras_estimator import has_one_output
+from ..estimator_calls.warm_starts import STARTS
 from ..exports.exporters import NAMES as EXPORTERS
 from ..exports.exports import Export, export_of, of_exports
 from ..exports.receivers import NAMES as RECEIVERS
 from ..exports.receivers import Receiver, of_receivers
-from ..hooks.callback_classes import BATCH_LOSS, OwnHook, of_own_hooks
-from ..hooks.keras_callbacks import is_known, of_hooks
 from ..hooks.session_hooks import is_of_protocol
 from ..losses_metrics import step_summaries
 from .arrays import ArrayInput, array_inputs
@@ -159,6 +160,11 @@ class Loop:
             found.setdefault(own.hook.definition, []).append(own)
         return found
 
+    @property
+    def listeners(self) -> dict[tuple[Module, ast.ClassDef], None]:
+        """Classes of listeners of checkpoints, with their files."""
+        return dict.fromkeys((use.module, definition) for use in self.uses for definition in use.listeners)
+
     def source(self, construction: Construction) -> Source:
         """The Estimator that is made at a place."""
         return next(source for source in self.sources if source.construction is construction)
@@ -206,7 +212,17 @@ def loop_of(
     if isinstance(loop, Loop):
         reason = of_hooks(modules, inside, {name for use in loop.uses for name in use.names}) or _of_logs(loop.uses)
         reason = reason or of_own_hooks(project, [own for use in loop.uses for own in use.own])
+        reason = reason or _of_evaluated_hooks(loop)
     return NotPlain(reason) if reason else loop
+
+
+def _of_evaluated_hooks(loop: Loop) -> str:
+    """Why a class cannot be that of callbacks: what `fit` is given is called in its evaluations, too."""
+    for hooks in loop.own_hooks.values():
+        both = len({own.evaluated for own in hooks}) > 1
+        if both and any(use.validation is not None and any(own in hooks for own in use.own) for use in loop.uses):
+            return "a class of hooks for trainings and for evaluations beside train_and_evaluate"
+    return ""
 
 
 def _of_logs(uses: Sequence[Use]) -> str:
@@ -238,7 +254,7 @@ def _of_files(
         return reason_at("checkpoints that are read by names", module, node)
     calls = told | {call for source in sources for call in (source.construction.call.func, *source.settings.calls)}
     written = {node for source in sources for node in source.summaries}
-    saves = any(source.settings.directory is not None for source in sources)
+    saves = any(source.settings.directory is not None or source.hooks.summaries for source in sources)
     for module in modules:
         spans = inside.get(module.path, Spans())
         for node, name in module.references():
@@ -247,8 +263,10 @@ def _of_files(
                     return reason_at("summaries of its layers, or of metrics", module, node)
                 continue
             if (
-                node in calls or is_known(name) or is_of_protocol(name) or name in _LOOKED_AT
+                node in calls or is_known(name) or is_listener(name) or is_of_protocol(name) or name in _LOOKED_AT
             ):  # what `_followed` looks at
+                continue
+            if name in STARTS:  # which models keep
                 continue
             if describes_tpu(name):  # and goes with its configuration
                 continue
@@ -320,8 +338,7 @@ def _of_settings(uses: list[Use]) -> str:
     for use in uses:
         if not use.by_name:
             told = [use.fields.get(name) for name in ("save_checkpoints_steps", "save_summary_steps")]
-            told += given_parts(use.input.given)
-            told += given_parts(use.validation.input.given if use.validation is not None else ())
+            told += [part for each in use.inputs for part in given_parts(each.given)]
             if not all(value is None or _is_everywhere(use, value) for value in told):
                 return reason_at("settings of an Estimator that is used elsewhere", use.module, use.call)
         several = use.saves or use.to_step or use.validation is not None
@@ -353,7 +370,7 @@ def _goes_on(use: Use, uses: Collection[Use]) -> bool:
 
 def _divides(uses: list[Use]) -> bool:
     """Whether callbacks see each step that they wait for, where they are called every hundred steps."""
-    if any(use.stops(_goes_on(use, uses)) or use.hooks.single or use.own for use in uses):
+    if any(use.stops(_goes_on(use, uses)) or use.single for use in uses):
         return False  # one waits for the last step
     for use in (use for use in uses if use.method == "train"):
         numbers = [
@@ -411,7 +428,7 @@ def _of_trainings(uses: list[Use]) -> str:
         alone = [u for u in uses if u.method == "train" and set(u.sources) & set(use.sources)] == [use]
         if use.limit is None and use.input.data.ends is not True:
             reason = "a training without an end"
-        elif use.saves and any(source.recorded for source in use.sources) and (use.repeated or not alone):
+        elif any(source.recorded for source in use.sources) and (use.repeated or not alone):
             reason = "summaries of several trainings"  # each of which writes those of its first step
         elif lines and not has_its_line(use.module, use.call):
             reason = "a training in the line of another statement"

@@ -11,7 +11,7 @@ from migrator.vocabulary.diagnostics import Edit
 from .page import Page
 from .places import line_above
 from .rows import Rows, free_names, listed, named, rows_of
-from .uses import Use
+from .uses import WHOLE, Use
 
 
 class PredictionWriter:
@@ -25,6 +25,12 @@ class PredictionWriter:
         """Those of one call of ``predict``, of what `model` and `data` say."""
         module, call = self.module, use.call
         parent = module.parent(call)
+        if WHOLE in use.arguments:
+            outputs = f"map({model}.predict_on_batch, {data}.map(lambda features, *_: features))"
+            chosen = self._chosen(use, "outputs")
+            text = outputs if chosen == "outputs" else f"({chosen} for outputs in {outputs})"
+            yield from self.page.replaced(call, text)
+            return
         if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "next":
             yield from self._first(use, parent, f"{model}.predict({data}.take(1))")
             return

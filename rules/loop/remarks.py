@@ -11,6 +11,7 @@ from migrator.analyse.training.updates import GRADIENTS
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
 
+from ..callbacks.evaluators import SELDOM as SELDOM_ASKED
 from ..exports.exports import Export
 from ..exports.placeholders import told_by
 from .places import block_of
@@ -86,6 +87,11 @@ WITH_ONE_WORKER = (
     "on parameter servers the training ends after as many steps as one worker has batches; in TensorFlow 1 the chief and "
     "each worker went through all of their own data: multiply steps_per_epoch by their number for as many steps"
 )
+
+OF_WAITING = "a GlobalStepWaiterHook let a worker wait for the steps of others; now all of them begin together"
+BY_STEPS = "a hook asked by time whether to stop; the program does so every {} steps now"
+OF_SAVERS = "the Saver of the hook no longer writes checkpoints: RunConfig says how many are kept"
+BY_SAVES = "a hook saved checkpoints by time; the program does so every {} steps now"
 
 UNTRAINED = (
     "an Estimator raised ValueError where there was no trained model to export; "
@@ -173,6 +179,9 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
                 line.at,
                 f"callbacks of Keras get single numbers: {', '.join(line.left)} is not logged any more",
             )
+    for own in {own.hook.definition: own for use in loop.uses for own in use.own if own.averaged}.values():
+        means = f"Keras logs means since an epoch began: {', '.join(own.averaged)}"
+        yield own.hook.module, own.hook.definition, means
     unchecked = next((use for use in loop.uses if use.method == "train" and not use.terminates), None)
     if unchecked is not None:
         yield unchecked.module, unchecked.call, OF_NAN
@@ -199,9 +208,18 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
                 stop.name,
                 "the evaluation that says so ends the training now; an Estimator looked at it some steps later",
             )
+        if use.hooks.waits:
+            yield use.module, use.call, OF_WAITING
+        for asked in (each for each in use.hooks.asked if each.every is None):
+            yield use.module, asked.name, BY_STEPS.format(SELDOM_ASKED)
+        if use.saver is not None and use.saver.saver is not None:
+            yield use.module, use.saver.saver, OF_SAVERS
+        if "save_checkpoints_secs" in (use.saver.interval if use.saver is not None else ()):
+            yield use.module, use.call, BY_SAVES.format(SELDOM)
         if use.hooks.profiles:
             yield use.module, use.call, "the profile is for TensorBoard now, and that of one step"
-        if use.saves and use.hooks.boards:
+        written = use.method == "train" and "output_dir" in use.sources[0].hooks.summaries
+        if use.saves and (use.hooks.boards or written):
             yield (
                 use.module,
                 use.call,

@@ -18,7 +18,7 @@ from ..distribute import tpu_facts
 from ..distribute.task_reads import OF_TASKS
 from ..distribute.tpu_facts import Tpu, short_name, tpu_of
 from ..estimator_calls.driver import CONTRIB_CONFIG, CONTRIB_FIELDS
-from ..estimator_calls.estimator_values import PREFIX, Construction
+from ..estimator_calls.estimator_values import ESTIMATOR, PREFIX, Construction
 from ..estimator_calls.session_settings import makers, taken_over
 from .places import moves
 from .values import given_to, values_of
@@ -85,6 +85,7 @@ def settings_of(project: Project, construction: Construction, others: Collection
     """The settings of an Estimator, or why they are not understood; `others` may have the same configuration."""
     given = {name: value for name, value in construction.arguments.items() if not is_none(value)}
     more = set(given) - {"model_fn", "params", "config", "model_dir"}
+    more -= {"warm_start_from"} if construction.name == ESTIMATOR else set()
     more -= set(tpu_facts.ARGUMENTS.split()) if construction.tpu else set()
     if more:
         return reason_at(f"`{sorted(more)[0]}` of its Estimator", construction.module, given[sorted(more)[0]])

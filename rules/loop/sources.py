@@ -14,10 +14,10 @@ from migrator.resolve.reasons import reason_at
 from migrator.resolve.symbols import Scope
 from migrator.resolve.syntax import is_name, walk
 
+from ..callbacks.model_hooks import ModelHooks, model_hooks
 from ..estimator_calls.estimator_values import Construction
 from ..estimator_calls.keras_estimator import given_to
 from ..exports.signatures import Signatures, signatures_of
-from ..hooks.model_hooks import ModelHooks, model_hooks
 from ..losses_metrics.step_summaries import recorded, shown_metrics, written
 from .places import has_its_line, stays
 from .settings import Settings, settings_of
@@ -43,7 +43,7 @@ class Kind:
     model: ast.expr | None = None
     """The Keras model that takes its place, which the program has made and compiled."""
     starts: bool = False
-    """Whether it has a method that gives weights first values of a checkpoint."""
+    """Whether it has a method that gives weights first values of a checkpoint, or is told of one."""
     needs_keras_2: bool = False
     """Whether Keras 3 cannot train it at all."""
     variables: Variables | None = None
@@ -82,9 +82,15 @@ class Source:
     """The variable that is to hold its parameters, for input functions, where the program writes them into its call."""
 
     @property
+    def warm(self) -> ast.expr | None:
+        """What it is to start from."""
+        start = self.construction.arguments.get("warm_start_from")
+        return None if is_none(start) else start
+
+    @property
     def recorded(self) -> bool:
         """Whether its model writes summaries of its own."""
-        return self.shown and self.settings.directory is not None
+        return self.shown and (self.settings.directory is not None or "output_dir" in self.hooks.summaries)
 
     @property
     def module(self) -> Module:
@@ -163,8 +169,6 @@ def kind_of_keras(construction: Construction) -> Kind:
 
 def _refused(plan: Plan) -> str:
     """What of a model_fn asks for more than `fit`."""
-    if plan.warm is not None:
-        return "values of a checkpoint"
     if plan.fed and recorded(plan):  # whose variables no call of the model alone makes
         return "summaries of layers that are applied to labels"
     told = "config" in plan.statics and any(is_name(node, "config") for node in walk(plan.function))
@@ -206,7 +210,8 @@ def _source(
 ) -> Source | str:
     """One Estimator, or why it is not understood; `others` are made before it."""
     calls = {construction.call for construction in constructions}
-    named = any(kind.starts for kind in kinds.values())
+    warm = [other.call for other in constructions if not is_none(other.arguments.get("warm_start_from"))]
+    named = bool(warm) or any(kind.starts for kind in kinds.values())
     if construction.call not in kinds:
         return "it has Estimators of another kind"
     kind = kinds[construction.call]
@@ -229,7 +234,7 @@ def _source(
         scope,
         kind.model,
         kind.hooks,
-        kind.starts,
+        kind.starts or construction.call in warm,
         named,
         kind.needs_keras_2,
         kind.variables,
@@ -239,7 +244,10 @@ def _source(
         return "values of a checkpoint, which may be that of an Estimator without a model_fn"
     if (settings.fields or kind.compiled) and not has_its_line(module, construction.call):
         return "the Estimator is made in the line of another statement"
-    if settings.tpu.use is not None and not has_its_line(module, construction.call):
+    begins = source.warm is not None
+    if begins and (settings.tpu.use is not None or (target is None and source.returned is None)):
+        return "`warm_start_from` of an Estimator that is not held by a name"
+    if (begins or settings.tpu.use is not None) and not has_its_line(module, construction.call):
         return "the Estimator is made in the line of another statement"
     if target is None and source.returned is None:
         if settings.tpu.use is not None:

@@ -23,7 +23,8 @@ _SIGNATURES = {
     "EvalSpec": "input_fn steps name hooks exporters start_delay_secs throttle_secs",
 }
 _UNDERSTOOD = frozenset({"input_fn", "max_steps", "steps", "name", "start_delay_secs", "throttle_secs"})
-_EXPORTING = frozenset({"exporters"})
+_LISTENING = frozenset({"hooks", "saving_listeners"})
+_EXPORTING = frozenset({"hooks", "exporters"})
 _LISTS = frozenset({"hooks", "saving_listeners", "exporters"})
 USUAL_STEPS = 100
 """Batches of an evaluation where an EvalSpec says nothing."""
@@ -94,7 +95,7 @@ def _spec(module: Module, node: ast.expr, name: str, call: ast.Call) -> Spec | s
     except Unsupported as problem:
         return problem.reason
     told = {key: value for key, value in given.items() if key not in _LISTS or not (is_none(value) or is_empty(value))}
-    more = sorted(set(told) - _UNDERSTOOD - ({"hooks"} if name == "TrainSpec" else _EXPORTING))
+    more = sorted(set(told) - _UNDERSTOOD - (_LISTENING if name == "TrainSpec" else _EXPORTING))
     if more:
         return f"`{more[0]}` of its {name}"
     if "input_fn" not in told:

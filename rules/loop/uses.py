@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_empty, is_none
 from migrator.analyse.results.stepvalues import StepValue
 from migrator.resolve.module import Module
 
+from ..callbacks.asides import Asides, asides_of
+from ..callbacks.callback_classes import OwnHook
+from ..callbacks.early_stops import stops_early
+from ..callbacks.evaluators import takes_estimator
+from ..callbacks.given_hooks import hooks_given
+from ..callbacks.keras_callbacks import Given, Hooks
+from ..callbacks.logged_values import Logged
+from ..callbacks.model_hooks import ModelHooks
+from ..callbacks.savers import Saver, definitions_of, references_of
 from ..exports.exporters import Exporter
-from ..hooks.callback_classes import OwnHook
-from ..hooks.early_stops import stops_early
-from ..hooks.keras_callbacks import Hooks, hooks_of
-from ..hooks.logged_values import Logged
 from .datasets import Data, Reader
 from .inputs import MODES, Input, read_input
 from .places import block_of, has_its_line, is_simple, line_above, stays
-from .settings import may_be_none
+from .settings import is_same, may_be_none
 from .sources import Place, Source
 from .specs import TRAIN_AND_EVALUATE, Validation, specs_of, validation_of
 from .values import may_be_fraction
 
+WHOLE = "yield_single_examples"
+"""The argument that is false where predictions are wanted by batches."""
 _METHODS = {
     "train": "input_fn hooks steps max_steps saving_listeners",
     "evaluate": "input_fn steps hooks checkpoint_path name",
@@ -32,7 +39,7 @@ _METHODS = {
 _UNDERSTOOD = {
     "train": frozenset({"input_fn", "steps", "max_steps"}),
     "evaluate": frozenset({"input_fn", "steps", "name", "checkpoint_path"}),
-    "predict": frozenset({"input_fn", "predict_keys", "checkpoint_path"}),
+    "predict": frozenset({"input_fn", "predict_keys", "checkpoint_path", WHOLE}),
 }
 _LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.comprehension, ast.ListComp, ast.GeneratorExp, ast.Lambda)
 SELDOM = 1000
@@ -62,13 +69,34 @@ class Use(Place):
     """Whether the limit may be no whole number, of which the next one counts."""
     unlimited: bool = False
     """Whether the number of its steps may be None."""
+    asides: Asides = field(default_factory=dict)
+    """How parts of what hooks of the model_fn are made from are written."""
     counted: bool = True
     """Whether its process sees each step; parameter servers and workers tell of the ends of epochs alone."""
 
     @property
     def fields(self) -> dict[str, ast.expr]:
-        """The settings of its Estimator, by name."""
-        return self.sources[0].settings.fields
+        """The settings of its Estimator, by name; a hook may say when it saves."""
+        told = self.sources[0].settings.fields
+        if self.saver is None or not self.saver.interval:
+            return told
+        return {**{n: v for n, v in told.items() if not n.startswith("save_checkpoints_")}, **self.saver.interval}
+
+    @property
+    def saver(self) -> Saver | None:
+        """What else is known of when it saves, and who is told."""
+        return self.hooks.saver
+
+    @property
+    def listens(self) -> bool:
+        """Whether listeners are told of its checkpoints."""
+        return self.saver is not None and self.saver.listeners is not None
+
+    @property
+    def listeners(self) -> list[ast.ClassDef]:
+        """The classes of these."""
+        told = self.saver.listeners if self.saver is not None else None
+        return list(definitions_of(self.module, told)) if told is not None else []
 
     @property
     def saves(self) -> bool:
@@ -93,15 +121,22 @@ class Use(Place):
     @property
     def data(self) -> list[Data]:
         """All that it reads."""
-        return [self.input.data, *([self.validation.input.data] if self.validation is not None else [])]
+        return [each.data for each in self.inputs]
+
+    @property
+    def inputs(self) -> list[Input]:
+        """What they come from."""
+        behind = [self.validation.input] if self.validation is not None else []
+        return [self.input, *behind, *(evaluator.input for evaluator in self.hooks.evaluators)]
 
     @property
     def names(self) -> tuple[ast.expr, ...]:
         """References to names of the library that go with it, beside the method."""
+        hooks = [*self.hooks.names, *(n for each in self.listeners for n in references_of(self.module, each))]
         if self.validation is None:
-            return self.hooks.names
+            return tuple(hooks)
         exporters = [n for e in self.exporters for n in (e.reference, *e.fed.names)]
-        return self.call.func, *(spec.name for spec in self.validation.specs), *self.hooks.names, *exporters
+        return self.call.func, *(spec.name for spec in self.validation.specs), *hooks, *exporters
 
     @property
     def exporters(self) -> tuple[Exporter, ...]:
@@ -134,9 +169,32 @@ class Use(Place):
         return (*self.sources[0].hooks.logged, *self.hooks.logged) if self.method == "train" else ()
 
     @property
+    def evaluates(self) -> bool:
+        """Whether it is an evaluation, or has some."""
+        return self.method == "evaluate" or self.validation is not None
+
+    @property
+    def logged_evaluations(self) -> tuple[Logged, ...]:
+        """What hooks of the model_fn log in evaluations."""
+        return self.sources[0].hooks.evaluated if self.evaluates else ()
+
+    @property
     def own(self) -> tuple[OwnHook, ...]:
         """Its hooks of classes of the program."""
-        return (*(self.sources[0].hooks.own if self.method == "train" else ()), *self.hooks.own)
+        asked = {False: self.method == "train", True: self.evaluates}
+        return (*(own for own in self.sources[0].hooks.own if asked[own.evaluated]), *self.hooks.own)
+
+    @property
+    def last_step(self) -> ast.expr | None:
+        """The step at which a hook of the model_fn ends it, if that is not its limit."""
+        stop = self.sources[0].hooks.stop if self.method == "train" else None
+        last = stop.arguments["last_step"] if stop is not None else None
+        return None if last is self.limit else last
+
+    @property
+    def single(self) -> bool:
+        """Whether callbacks wait for each step."""
+        return self.hooks.single or bool(self.own) or self.last_step is not None or bool(self.logged_evaluations)
 
     @property
     def wanted(self) -> list[tuple[str, StepValue]]:
@@ -154,6 +212,11 @@ class Use(Place):
         return self.counted and self.every is not None and (goes_on or self.divided is None)
 
     @property
+    def saves_by(self) -> ast.expr | int:
+        """Steps between two checkpoints of which listeners are told."""
+        return self.fields.get("save_checkpoints_steps", SELDOM)
+
+    @property
     def repeated(self) -> bool:
         """Whether it may run more than once for one Estimator."""
         made = {outer for source in self.sources for outer in source.module.ancestors(source.construction.call)}
@@ -166,9 +229,17 @@ class Use(Place):
             return False
         statement = self.module.statement(self.call)
         above = {statement, *self.module.ancestors(statement)}
-        mine = (u for u in uses[: uses.index(self)] if set(u.sources) == set(self.sources))
+        mine = (u for u in uses[: uses.index(self)] if set(u.sources) == set(self.sources) and self._is_of_same(u))
         before = (u for u in mine if u.method == "train" and u.module is self.module)
         return not any(above.intersection(block_of(self.module, u.module.statement(u.call))) for u in before)
+
+    def _is_of_same(self, other: Use) -> bool:
+        """Whether another use is surely of the same Estimator: a function may make several."""
+        if self.by_name and other.by_name:
+            return True
+        one, two = self.receiver, other.receiver
+        same = isinstance(one, ast.Name) and isinstance(two, ast.Name) and one.id == two.id
+        return same and len(self.module.bindings(one)) == 1 and is_same(self.module, one, two)  # type: ignore[arg-type]
 
     def alike(self) -> bool:
         """Whether all Estimators that it may be of are set up alike, as far as that matters here."""
@@ -207,7 +278,7 @@ def use_of(reader: Reader, module: Module, node: ast.expr, sources: tuple[Source
         found = _evaluated(reader, module, node, call, sources)
     elif isinstance(outer, ast.Attribute):
         found = _method(reader, module, node, outer, sources)
-    elif stops_early(name):  # one of the hooks of a training
+    elif stops_early(name) or takes_estimator(name):  # one of the hooks of a training
         return None
     elif name is not None and name.startswith("tensorflow."):
         return f"its Estimator is given to tf.{name.split('.', 1)[1]}"
@@ -215,7 +286,7 @@ def use_of(reader: Reader, module: Module, node: ast.expr, sources: tuple[Source
         return None
     if isinstance(found, Use) and not found.alike():
         return "one of several Estimators that are set up differently"
-    return found
+    return _with_asides(found) if isinstance(found, Use) else found
 
 
 def _params(module: Module, node: ast.expr, sources: tuple[Source, ...], method: str) -> ast.expr | None:
@@ -245,9 +316,13 @@ def _evaluated(
     validation = validation_of(reader, module, specs, _params(module, node, sources, "evaluate"), call)
     if isinstance(found, str) or isinstance(validation, str):
         return found if isinstance(found, str) else str(validation)
-    hooks = _hooks(reader, module, call, told, sources)
-    if isinstance(hooks, str) or "steps" in told:
-        return hooks if isinstance(hooks, str) else "a StopAtStepHook that counts from where it starts"
+    hooks = _hooks(reader, module, call, node, told, sources)
+    evaluated = _hooks(reader, module, call, node, dict(specs[1].arguments), sources, evaluated=True)
+    if isinstance(hooks, str) or isinstance(evaluated, str):
+        return hooks if isinstance(hooks, str) else str(evaluated)
+    if "steps" in told:
+        return "a StopAtStepHook that counts from where it starts"
+    hooks = hooks.and_those(evaluated)
     use = _limited(reader, Use(module, call, "train", node, sources, found, told, validation, hooks))
     every = use.fields.get("save_checkpoints_steps")
     if every is not None and (use.limit is None or not _at_most(use.limit, every)):
@@ -289,12 +364,15 @@ def _method(
         return problem.reason
     told = {name: value for name, value in given.items() if not is_none(value) and not _says_nothing(name, value)}
     evaluated = method == "evaluate"
-    hooks = _hooks(reader, module, call, told, sources, evaluated) if evaluated or method == "train" else Hooks()
+    hooks = _hooks(reader, module, call, node, told, sources, evaluated) if method != "predict" else Hooks()
     if isinstance(hooks, str) or hooks.stops:
         return hooks if isinstance(hooks, str) else _STOPS
     more = sorted(set(told) - _UNDERSTOOD[method])
     if more:
         return f"`{more[0]}` of {method}"
+    whole = told.get(WHOLE)
+    if whole is not None and not _are_read_at_once(module, call, whole, sources):
+        return f"`{WHOLE}` of predict"
     if "predict_keys" in told and not _is_names(told["predict_keys"]):
         return "`predict_keys` of predict"
     if "input_fn" not in told:
@@ -305,7 +383,7 @@ def _method(
     if isinstance(found, str):
         return found
     use = _limited(reader, Use(module, call, method, node, sources, found, told, hooks=hooks))
-    return _refused(module, call, method, found.data) or use
+    return _refused(module, call, method, found.data, whole is not None) or use
 
 
 def _limited(reader: Reader, use: Use) -> Use:
@@ -315,25 +393,44 @@ def _limited(reader: Reader, use: Use) -> Use:
     return replace(use, fraction=fraction, unlimited=unlimited)
 
 
+def _with_asides(use: Use) -> Use | str:
+    """A use, with how it writes what hooks of the model_fn are made from, or why it cannot."""
+    hooks = use.sources[0].hooks
+    if use.method == "predict" or hooks == ModelHooks():
+        return use
+    found = asides_of(use.sources[0], hooks, use.module, use.call)
+    if found is None or (found and len(use.sources) > 1):
+        return "what a hook of its model_fn is made from"
+    above = use.logged_evaluations or hooks.conditions
+    if use.method == "evaluate" and above and line_above(use.module, use.call) is None:
+        return "a hook of its model_fn that logs in evaluations"
+    return replace(use, asides=found)
+
+
 def _hooks(
     reader: Reader,
     module: Module,
     call: ast.Call,
+    node: ast.expr,
     told: dict[str, ast.expr],
     sources: tuple[Source, ...],
     evaluated: bool = False,
 ) -> Hooks | str:
-    """The hooks of a training or an evaluation, whose limit becomes one of the arguments that are `told`."""
-    if "hooks" not in told:
-        return Hooks()
-    if any(source.hooks != sources[0].hooks for source in sources):
+    """The hooks of a training or an evaluation of `node`, whose limit becomes one of the arguments that are `told`."""
+    if any(source.hooks != sources[0].hooks for source in sources) and "hooks" in told:
         return "hooks of one of several Estimators"
-    found = hooks_of(reader.project, module, told.pop("hooks"), call, sources[0].hooks.values, evaluated)
-    if not isinstance(found, str) and found.limit:
-        if told.keys() & {"steps", "max_steps"}:
-            return "a StopAtStepHook beside a number of steps"
-        told.update(found.limit)
-    return found
+    model, params = sources[0].hooks, _params(module, node, sources, "evaluate")
+    given = Given(reader, module, call, node, sources[0].settings, model.values, params, evaluated)
+    return hooks_given(given, told, model)
+
+
+def _are_read_at_once(module: Module, call: ast.Call, whole: ast.expr, sources: tuple[Source, ...]) -> bool:
+    """Whether batches of predictions are made as they are read, where the call stands."""
+    parent = module.parent(call)
+    looped = isinstance(parent, (ast.For, ast.comprehension)) and parent.iter is call
+    called = isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id in ("list", "next")
+    said = isinstance(whole, ast.Constant) and whole.value is False
+    return said and (looped or called) and all(source.model is None for source in sources)
 
 
 def _is_names(node: ast.expr) -> bool:
@@ -344,13 +441,13 @@ def _is_names(node: ast.expr) -> bool:
 
 def _says_nothing(name: str, value: ast.expr) -> bool:
     """Whether an argument is an empty list of hooks, or what is so without it."""
-    if name == "yield_single_examples":
+    if name == WHOLE:
         return isinstance(value, ast.Constant) and value.value is True
     return name in ("hooks", "saving_listeners") and is_empty(value)
 
 
-def _refused(module: Module, call: ast.Call, method: str, data: Data) -> str:
-    """Why a method on such data is not what Keras does."""
+def _refused(module: Module, call: ast.Call, method: str, data: Data, whole: bool = False) -> str:
+    """Why a method on such data is not what Keras does; predictions may be wanted by `whole` batches."""
     start, end = module.span(call)
     if b"#" in module.source[start:end] and not has_its_line(module, call):
         return "a comment in a call that shares its line"
@@ -361,7 +458,7 @@ def _refused(module: Module, call: ast.Call, method: str, data: Data) -> str:
         first = isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "next"
         if not data.ends and not first:
             return "predictions on data without an end"
-        if not data.even:
+        if not data.even and not whole:
             return "predictions on batches of different shapes"
     return ""
 

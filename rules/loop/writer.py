@@ -11,14 +11,13 @@ from migrator.resolve.module import Module
 from migrator.resolve.text import Spans, within
 from migrator.vocabulary.diagnostics import Edit
 
-from ..callbacks.functions import BATCH, EPOCH, Functions
+from ..callbacks.callback_writer import CallbackWriter
+from ..callbacks.functions import BATCH, Functions
 from ..distribute import tpu_facts
 from ..distribute.spread import Spread
 from ..distribute.task_reads import resolver_of, task_text
 from ..estimator_calls.estimator_values import Construction
 from ..exports.exportwriter import ExportWriter
-from ..hooks.early_stops import EarlyStop, epochs
-from ..hooks.logged_values import Logged, line_text
 from .comments import comments
 from .inputs import Input
 from .making import Compiled, Names, is_held, made, restored, strategies
@@ -51,6 +50,7 @@ class LoopWriter:
         self.names = Names(loop, self.page)
         told = loop.distribution
         self.exports = ExportWriter(self.page, self.names, told is not None and told.has_workers)
+        self.callbacks = CallbackWriter(loop, self.page, self.names, self.exports, self._data)
         self.spread = Spread(told, loop, self.page, self.names.model(loop.first)) if told is not None else None
 
     def edits(self) -> Iterator[Edit]:
@@ -78,6 +78,7 @@ class LoopWriter:
         yield from self.exports.choices(self.loop.receivers, self.loop.first.signatures)
         for use in (use for use in self.loop.uses if use.module is module):
             model = self.names.receiver(use.sources[0], use.receiver)
+            self.page.asides = use.asides
             yield from self._of_strategy(use, model)
             yield from self._comments(use)
             yield from self._specs(use)
@@ -95,7 +96,10 @@ class LoopWriter:
             elif use.method == "evaluate":
                 on_cluster = self.spread is not None and self.spread.distribution.on_cluster
                 data = self.spread.evaluation(use, data) if self.spread and on_cluster else data + self._taken(use)
-                callbacks = f", callbacks=[{', '.join(self._own(use))}]" if use.own else ""
+                functions = Functions(self.page, use.call)
+                callbacks = self.callbacks.evaluated(use, model, functions)
+                if functions.lines:
+                    yield from self.page.above(module.statement(use.call), functions.lines, apart=True)
                 yield from self.page.replaced(use.call, f"{model}.evaluate({data}{callbacks}, return_dict=True)")
             else:
                 yield from predictions.edits(use, model, data)
@@ -111,6 +115,7 @@ class LoopWriter:
         """What is written as a whole, with the expressions in it."""
         for use in (use for use in self.loop.uses if use.module is self.module):
             yield use.call
+            yield from use.hooks.statements
             specs = use.validation.specs if use.validation is not None else ()
             yield from (spec.statement for spec in specs if spec.statement is not None)
         yield from (array.call for array in self.loop.arrays if array.module is self.module)
@@ -163,8 +168,8 @@ class LoopWriter:
         data += "" if behind else self._validation(use)
         functions = Functions(self.page, use.call)
         callbacks = self._callbacks(use, model, functions)
-        inner = [*functions.lines, f"{model}.fit({data}{callbacks})"]
-        if use.saves:
+        inner = [*functions.lines, *self.callbacks.recording(use, model), f"{model}.fit({data}{callbacks})"]
+        if use.saves and not use.listens:
             inner.append(f"{self._checkpoints(use, model)}.save({model}.optimizer.iterations)")
         inner += behind
         if use.saves:
@@ -177,7 +182,8 @@ class LoopWriter:
 
     def _begun(self, use: Use, model: str, name: str, data: str) -> list[str]:
         """The lines that give a model first values, as long as it has no checkpoint of its own."""
-        begin = f"{model}.init_from_checkpoint({name})"
+        warm = use.sources[0].warm is not None
+        begin = f"{model}.{'warm_start' if warm else 'init_from_checkpoint'}({name})"
         first = next(each for each in self.loop.uses if set(each.sources) & set(use.sources))
         if not use.saves and use is first and not use.repeated:
             return [f"{name} = {data}", begin]
@@ -204,10 +210,10 @@ class LoopWriter:
         if use.stops(goes_on):
             stop, ends = f"{model}.stop_training = True", f"{steps}.numpy() >= {last}"
             parts.append(functions.add(BATCH, "stop_at_last_step", [stop], ends))
-        if use.saves:
+        if use.saves and not use.listens:
             parts.append(f"on_epoch_end=lambda epoch, logs: {self._checkpoints(use, model)}.save({steps})")
         told = f"steps_per_epoch={every}, {first}epochs={epochs}{self._validation(use)}"
-        callbacks = self._called(use, model, parts, functions)
+        callbacks = self.callbacks.called(use, model, parts, functions)
         fit = f"{model}.fit({data}, {told}{callbacks})"
         inner = [*functions.lines, fit, *self.exports.exported(use, model, self._own_folder(use, model))]
         if not done:
@@ -247,70 +253,16 @@ class LoopWriter:
     def _callbacks(self, use: Use, model: str, functions: Functions) -> str:
         """The callbacks of a training in one epoch."""
         interval, parts = use.interval, []
-        if interval is not None and use.counted:
+        if interval is not None and use.counted and not use.listens:
             every = self.page.closed(interval) if isinstance(interval, ast.expr) else str(interval)
             save = f"{self._checkpoints(use, model)}.save({model}.optimizer.iterations)"
             parts.append(functions.add(BATCH, "save_checkpoint", [save], f"(batch + 1) % {every} == 0"))
-        return self._called(use, model, parts, functions)
-
-    def _called(self, use: Use, model: str, parts: list[str], functions: Functions) -> str:
-        """The argument of `fit` for callbacks: a LambdaCallback of `parts`, and the summaries of a folder."""
-        callbacks, node = f"{self.page.tf}.keras.callbacks", use.fields.get("model_dir")
-        found = [f"{callbacks}.LambdaCallback({', '.join(parts)})"] if parts else []
-        exported = self.exports.called(use, model, self._folder(use, model), functions)
-        found += [f"{callbacks}.LambdaCallback({part})" for part in exported]
-        hooks = use.hooks
-        logged = [self._logging(use, line, model, functions) for line in use.logged if line.pairs]
-        found += [f"{callbacks}.LambdaCallback({part})" for part in logged]
-        found += self._own(use) + [self._stop(use, stop, model, functions) for stop in use.hooks.stops]
-        found += [f"{callbacks}.TerminateOnNaN()"] if use.terminates else []
-        if node is None:
-            found += hooks.board(self.page, f"{callbacks}.TensorBoard")
-            return f", callbacks=[{', '.join(found)}]" if found else ""
-        every = use.fields.get("save_summary_steps")
-        frequency = "100" if every is None else self.page.text(every)
-        options = [self._folder(use, model), f"update_freq={frequency}", *hooks.options(self.page)]
-        return f", callbacks=[{', '.join([*found, f'{callbacks}.TensorBoard(' + ', '.join(options) + ')'])}]"
-
-    def _stop(self, use: Use, stop: EarlyStop, model: str, functions: Functions) -> str:
-        """The callback that ends a training by its evaluations."""
-        assert use.every is not None
-        callbacks, limit = f"{self.page.tf}.keras.callbacks", self.page.closed(stop.limit)
-        if stop.mode in "<>":
-            ends = f'logs["val_{stop.metric}"] {stop.mode} {limit}'
-            called = functions.add(EPOCH, "stop_early", [f"{model}.stop_training = True"], ends)
-            return f"{callbacks}.LambdaCallback({called})"
-        every = self.page.closed(use.every)
-        told = [f'monitor="val_{stop.metric}", mode="{stop.mode}"']
-        told.append(f"patience={epochs(stop.limit, use.every, limit, every)}")
-        if stop.first is not None:
-            told.append(f"start_from_epoch={epochs(stop.first, use.every, self.page.closed(stop.first), every, 1)}")
-        return f"{callbacks}.EarlyStopping({', '.join(told)})"
-
-    def _own(self, use: Use) -> list[str]:
-        """Callbacks of classes of the program."""
-        return [self.page.text(own.node, dict(own.instead)) for own in use.own]
-
-    def _logging(self, use: Use, line: Logged, model: str, functions: Functions) -> str:
-        """The argument of a LambdaCallback that logs every so many steps, from the first one on where each is seen."""
-        every, step = self.page.closed(line.every), "(batch + 1)" if self.loop.grouped else "batch"
-        formatter = self.page.closed(line.formatter) if line.formatter is not None else ""
-        text = line_text(line, model, self.page.info(use.call), formatter)
-        return functions.add(BATCH, "log_progress", [text], f"{step} % {every} == 0")
-
-    def _folder(self, use: Use, model: str) -> str:
-        """The folder of the checkpoints; nothing where there is none."""
-        node = use.fields.get("model_dir")
-        if node is None:
-            return ""
-        known = len(use.sources) == 1 and not use.sources[0].settings.temporary
-        simple = is_simple(node) and known and self.loop.is_local(use.sources[0])
-        return self.page.text(node) if simple else f"{self._checkpoints(use, model)}.directory"
+        return self.callbacks.called(use, model, parts, functions)
 
     def _own_folder(self, use: Use, model: str) -> str:
         """The folder that a process writes SavedModels to: of several workers the first one alone to that of the checkpoints."""
         shared = self.spread is not None and self.spread.distribution.has_workers
-        return f"{self._checkpoints(use, model)}.directory" if shared else self._folder(use, model)
+        return f"{self._checkpoints(use, model)}.directory" if shared else self.callbacks.folder(use, model)
 
     def _hooks(self, use: Use) -> Iterator[Edit]:
         """Statements that hold hooks go; their comments stay."""
@@ -393,5 +345,5 @@ class LoopWriter:
 
 def dropped(construction: Construction) -> frozenset[str]:
     """Arguments of an Estimator that are written elsewhere."""
-    elsewhere = {"config", "model_dir", *(tpu_facts.ARGUMENTS.split() if construction.tpu else ())}
+    elsewhere = {"config", "model_dir", "warm_start_from", *(tpu_facts.ARGUMENTS.split() if construction.tpu else ())}
     return frozenset(elsewhere & set(construction.arguments))

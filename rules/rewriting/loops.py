@@ -14,6 +14,8 @@ from migrator.resolve.syntax import walk
 from migrator.resolve.text import Spans
 
 from ..bridge.reached import reached
+from ..callbacks.callback_classes import CallbackClass, OwnHook
+from ..callbacks.savers import LISTENER, listener_changes
 from ..canned.canned_models import canned_models
 from ..canned.networks import Network, is_network, network_of
 from ..distribute import tpu
@@ -24,7 +26,6 @@ from ..estimator_calls.checkpoint_readers import (
 )
 from ..estimator_calls.keras_estimator import MODEL_TO_ESTIMATOR
 from ..exports.signatures import Served, Signatures
-from ..hooks.callback_classes import CallbackClass, OwnHook
 from ..loop.plan import Loop, NotPlain, loop_of, of_one_device
 from ..loop.remarks import ALONE, OF_METRICS, remarks
 from ..loop.sources import Kind, kind_of, kind_of_keras
@@ -132,6 +133,9 @@ class LoopRewrite(FileRewrite):
                     self._driver(plan.module).remark(summary, OF_METRICS)
         for hooks in loop.own_hooks.values():
             self._callback_class(hooks)
+        for module, definition in loop.listeners:
+            base = self._helpers[module.path].need(LISTENER, definition)
+            self._driver(module).change(*listener_changes(module, definition, base))
         for source in loop.sources:
             driver = self._driver(source.module)
             driver.handled.update([*source.settings.calls, *source.settings.tasks])

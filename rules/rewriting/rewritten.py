@@ -262,7 +262,9 @@ class Rewritten:
             )
         facts["grouped"] = not isinstance(self.loop, Loop) or self.loop.grouped
         facts["recorded"] = isinstance(self.loop, Loop) and model is not None and self.loop.records(model)
-        facts["validated"] = isinstance(self.loop, Loop) and any(use.validation for use in self.loop.uses)
+        facts["validated"] = isinstance(self.loop, Loop) and any(
+            use.validation is not None or use.hooks.evaluators or use.listens for use in self.loop.uses
+        )
         facts["horovod"] = trains_with_horovod(self.project.modules.values())
         facts.update(self.chosen)
         facts["keras 3"] = facts.get("keras 3", False) and not self._has_columns(())

@@ -46,6 +46,10 @@ def judged(folder: Path, old: dict[str, Tags], new: dict[str, Tags]) -> CaseRepo
         ({**LOSS, "global_step/sec": [[11, 8.0]], "checkpoint_path": [[1, None]]}, LOSS),
         ({"loss": [[1, math.nan]]}, {"loss": [[1, math.nan]]}),
         ({"loss": [[1, 0.5], [1, 0.5]]}, {"loss": [[1, 0.5]]}),  # written again by a second training
+        (
+            {"loss": [[1, 0.5], [1, 0.7]]},
+            {"loss": [[1, 0.5]]},
+        ),  # by an evaluation of other data, which Keras writes nowhere
     ],
 )
 def test_equal(tmp_path: Path, old: Tags, new: Tags) -> None:
@@ -84,6 +88,14 @@ BOARD = {"m/train": {"epoch_loss": [[0, 0.5]]}, "m/validation": {"epoch_loss": [
 def test_what_an_estimator_writes_by_itself_is_written_by_a_callback(tmp_path: Path) -> None:
     old: dict[str, Tags] = {"m": {"loss_1": LOSS["loss"], "rate": [[1, 0.5]]}, "m/eval": LOSS, "m/eval_test": LOSS}
     report = judged(tmp_path, old, {"m": {"rate": [[1, 0.5]]}, **BOARD})
+    assert report.notes == [ELSEWHERE] and not report.differences
+
+
+@pytest.mark.parametrize("board", [{"keras": [[0, None]]}, {}])
+def test_a_callback_of_keras_3_may_write_no_epochs(tmp_path: Path, board: Tags) -> None:
+    old: dict[str, Tags] = {"m": {**LOSS, "rate": [[1, 0.5]]}, "m/eval": LOSS}
+    new: dict[str, Tags] = {"m": {"rate": [[1, 0.5]]}, "m/train": board}
+    report = judged(tmp_path, old, new)
     assert report.notes == [ELSEWHERE] and not report.differences
 
 

@@ -87,11 +87,11 @@ def test_a_class_of_another_file() -> None:
     files = {
         "rates.py": f"import tensorflow as tf\n\n\n{hook}\n",
         "task.py": program(
-            "import rates\n", "e.train(input_fn, hooks=[tf.train.GlobalStepWaiterHook(0), rates.Rate(3)])"
+            "import rates\n", "e.train(input_fn, hooks=[tf.train.ProfilerHook(save_secs=5), rates.Rate(3)])"
         ),
     }
     after = migrate_all(files)
-    assert "callbacks=[StepWaiter(0), HookCallback(rates.Rate(3))]" in after["task.py"]
+    assert "callbacks=[StepProfiler(save_secs=5), HookCallback(rates.Rate(3))]" in after["task.py"]
     assert "class Rate(tf.compat.v1.train.SessionRunHook):" in after["rates.py"]
 
 

@@ -29,7 +29,7 @@ e = tf.estimator.Estimator(model_fn)
 """
 LOG = "tf.train.LoggingTensorHook(['softmax_tensor'], every_n_secs=5)"  # by time: which keeps the helpers
 STOP = "tf.train.StopAtStepHook(last_step=9)"
-WAIT = "tf.train.GlobalStepWaiterHook(0)"  # for which Keras has no callback: with it, the helpers stay
+PROFILE = "tf.train.ProfilerHook(save_secs=5)"  # for which Keras has no callback: with it, the helpers stay
 
 
 def used(use: str) -> str:
@@ -81,8 +81,8 @@ def used(use: str) -> str:
         ),
         ("h = tf.contrib.hooks.ProfilerHook(save_steps=5)", "h = StepProfiler(save_steps=5)"),
         (
-            "e.train(input_fn, hooks=[tf.train.GlobalStepWaiterHook(wait_until_step=int(N * I))])",
-            "train(e, input_fn, callbacks=[StepWaiter(wait_until_step=int(N * I))])",
+            f"e.train(input_fn, hooks=[tf.train.GlobalStepWaiterHook(wait_until_step=int(N * I)), {PROFILE}])",
+            "train(e, input_fn, callbacks=[StepWaiter(wait_until_step=int(N * I)), StepProfiler(save_secs=5)])",
         ),
         (
             "e.train(input_fn, hooks=[tf.train.CheckpointSaverHook('d', None, 5, tf.train.Saver(max_to_keep=2))])",
@@ -250,16 +250,17 @@ FETCH = "def before_run(self, run_context):\n    return tf.train.SessionRunArgs(
     ("use", "new"),
     [
         (
-            f"e.train(input_fn, hooks=[{WAIT}, H(3)])",
-            "train(e, input_fn, callbacks=[StepWaiter(0), HookCallback(H(3))])",
+            f"e.train(input_fn, hooks=[{PROFILE}, H(3)])",
+            "train(e, input_fn, callbacks=[StepProfiler(save_secs=5), HookCallback(H(3))])",
         ),
         (
-            f"h = H()\ne.train(input_fn, hooks=[{WAIT}, {STOP}, h])\nprint(h.timer)",
-            "h = H()\ntrain(e, input_fn, callbacks=[StepWaiter(0), StopAtStep(last_step=9), HookCallback(h)])\nprint(h.timer)",
+            f"h = H()\ne.train(input_fn, hooks=[{PROFILE}, {STOP}, h])\nprint(h.timer)",
+            "h = H()\ntrain(e, input_fn, callbacks=[StepProfiler(save_secs=5), StopAtStep(last_step=9), "
+            "HookCallback(h)])\nprint(h.timer)",
         ),
         (
-            "hooks = [H()]\nhooks.append(H(2))\ne.train(input_fn, hooks=hooks)\ne.train(input_fn, hooks=hooks)",
-            "hooks = [HookCallback(H())]\nhooks.append(HookCallback(H(2)))\n"
+            f"hooks = [{PROFILE}, H()]\nhooks.append(H(2))\ne.train(input_fn, hooks=hooks)\ne.train(input_fn, hooks=hooks)",
+            "hooks = [StepProfiler(save_secs=5), HookCallback(H())]\nhooks.append(HookCallback(H(2)))\n"
             "train(e, input_fn, callbacks=hooks)\ntrain(e, input_fn, callbacks=hooks)",
         ),
     ],
@@ -284,8 +285,8 @@ def after_run(self, run_context, run_values):
     ("use", "new"),
     [
         (
-            f"e.train(input_fn, hooks=[{WAIT}])\ne.evaluate(input_fn, 5, [H()], None, 'x')",
-            "train(e, input_fn, callbacks=[StepWaiter(0)])\n"
+            f"e.train(input_fn, hooks=[{PROFILE}])\ne.evaluate(input_fn, 5, [H()], None, 'x')",
+            "train(e, input_fn, callbacks=[StepProfiler(save_secs=5)])\n"
             "evaluate(e, input_fn, 5, callbacks=[HookCallback(H())], name='x')",
         ),
         ("s = tf.estimator.EvalSpec(input_fn, hooks=[H()])", "s = EvalSpec(input_fn, callbacks=[HookCallback(H())])"),
@@ -299,7 +300,7 @@ def test_own_hooks_of_evaluations(use: str, new: str) -> None:
 
 
 def test_own_hooks_see_the_global_step_that_they_saw() -> None:
-    behind = custom(STEP_HOOK, f"e.train(input_fn, hooks=[{WAIT}, H()])").replace(
+    behind = custom(STEP_HOOK, f"e.train(input_fn, hooks=[{PROFILE}, H()])").replace(
         "import tensorflow as tf", "import tensorflow.compat.v1 as tf"
     )
     assert "HookCallback(H(), steps_behind=1)" in migrate(behind)

@@ -258,6 +258,8 @@ class HookCall:
     """What the hook checks to be a number, which each training does with the loss."""
     final: ast.expr | None = None
     """What is computed once the training has ended."""
+    of_fit: bool = False
+    """Whether `fit` alone knows a callback for it."""
 
 
 HookRule = Callable[[ast.Call, Resolve, Callable[[ast.expr], ast.expr]], HookCall]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from migrator.analyse.results.metrics import MetricEntry
 
 LOSS, RATE, STEP, METRIC, TENSOR, MANY = "loss", "rate", "step", "metric", "tensor", "many"
-_MODE = "train"
+_MODE, _EVALUATED = "train", "eval"
 _IDENTITY = "tensorflow.identity"
 _SAME_SHAPE = frozenset(f"tensorflow.{name}" for name in ("cast", "to_float", "sqrt", "math.sqrt", "exp", "log", "abs"))
 _REDUCED = frozenset(f"tensorflow.{prefix}reduce_{what}" for prefix in ("", "math.") for what in ("mean", "sum", "max"))
@@ -49,6 +49,8 @@ class StepValues:
     named: Mapping[str, StepValue] = field(default_factory=dict)
     given: Mapping[str, StepValue] = field(default_factory=dict)
     """By the names under which the hooks read them."""
+    evaluated: Mapping[str, StepValue] = field(default_factory=dict)
+    """The same for hooks of evaluations."""
     keys: frozenset[str] = frozenset()
     """Keys of the logs that are taken."""
     shown: bool = True
@@ -65,15 +67,29 @@ def step_values(plan: Plan) -> StepValues:
         value = _value(plan, entries, *places[0]) if len(places) == 1 else None
         if value is not None:
             named[name] = value
-    found = {
-        name: _value(plan, entries, leaf.node.value, leaf)
-        for leaf, name in plan.watched.items()
-        if isinstance(leaf.node, ast.Expr) and _MODE in leaf.modes
-    }
+    found, evaluated = (
+        {
+            name: _value(plan, entries, leaf.node.value, leaf, mode)
+            for leaf, name in plan.watched.items()
+            if isinstance(leaf.node, ast.Expr) and mode in leaf.modes
+        }
+        for mode in (_MODE, _EVALUATED)
+    )
     keys = {"loss", *(entry.key for entry in entries), *(metric.key for metric in derived)}
     shown = [leaf for effect in plan.metric_effects for leaf in read_metrics(plan, effect)]
     known = all(_entry_of(plan, leaf, entries) is not None for leaf in shown)
-    return StepValues(named, {n: v for n, v in found.items() if v is not None}, frozenset(keys), known)
+    known_by_node = {id(v.node): v for v in named.values() if v.kind == TENSOR}
+    given, told = (
+        {n: _alike(plan, v, known_by_node) for n, v in values.items() if v is not None} for values in (found, evaluated)
+    )
+    return StepValues(named, given, told, frozenset(keys), known)
+
+
+def _alike(plan: Plan, value: StepValue, known: Mapping[int, StepValue]) -> StepValue:
+    """The value of the op that a name stands for, if that has a name of its own."""
+    if value.kind != TENSOR or value.node is None or value.leaf is None:
+        return value
+    return known.get(id(_behind(plan, value.node, value.leaf)[0]), value)
 
 
 def _named(plan: Plan) -> dict[str, list[tuple[ast.expr, Leaf]]]:
@@ -88,24 +104,24 @@ def _named(plan: Plan) -> dict[str, list[tuple[ast.expr, Leaf]]]:
     return found
 
 
-def _value(plan: Plan, entries: list[MetricEntry], node: ast.expr, leaf: Leaf) -> StepValue | None:
-    """What an expression of the training is; None where that is not seen."""
-    last, at = _behind(plan, node, leaf)
-    loss = plan.field(_MODE, "loss")
-    if loss is not None and _same(plan, (last, at), _behind(plan, loss, plan.specs[_MODE].leaf)):
+def _value(plan: Plan, entries: list[MetricEntry], node: ast.expr, leaf: Leaf, mode: str = _MODE) -> StepValue | None:
+    """What an expression of the training is, or of an evaluation; None where that is not seen."""
+    last, at = _behind(plan, node, leaf, mode)
+    loss = plan.field(mode, "loss")
+    if loss is not None and _same(plan, (last, at), _behind(plan, loss, plan.specs[mode].leaf, mode), mode):
         return StepValue(LOSS, node=node, leaf=leaf)
     if plan.is_step(last):
         return StepValue(STEP)
     if _is_rate(plan, (last, at)):
         return StepValue(RATE)
-    made, held = _behind(plan, last.value, at) if isinstance(last, ast.Subscript) else (last, at)
+    made, held = _behind(plan, last.value, at, mode) if isinstance(last, ast.Subscript) else (last, at)
     if isinstance(made, ast.Subscript):  # `metrics["accuracy"][1]`
-        made, held = _of_key(plan, made, held)
+        made, held = _of_key(plan, made, held, mode)
     if isinstance(made, ast.Call) and plan.metric_call(held) is made:
         entry = _entry_of(plan, held, entries)
         return StepValue(METRIC, entry.key) if entry is not None else None
     if isinstance(made, ast.Name):
-        sources = plan.slicer.reaching(made.id, held.index, _MODE, held)
+        sources = plan.slicer.reaching(made.id, held.index, mode, held)
         if any(plan.metric_call(source) is not None for source in sources):
             entry = _entry_of(plan, sources[0], entries) if len(sources) == 1 else None
             return StepValue(METRIC, entry.key) if entry is not None else None
@@ -118,13 +134,13 @@ def _value(plan: Plan, entries: list[MetricEntry], node: ast.expr, leaf: Leaf) -
     return StepValue(MANY) if _is_of_examples(plan, last, at) else None
 
 
-def _of_key(plan: Plan, node: ast.Subscript, at: Leaf) -> tuple[ast.expr, Leaf]:
+def _of_key(plan: Plan, node: ast.Subscript, at: Leaf, mode: str) -> tuple[ast.expr, Leaf]:
     """The expression behind a key of a dict that is written as one."""
-    held, where = _behind(plan, node.value, at)
+    held, where = _behind(plan, node.value, at, mode)
     if isinstance(held, ast.Dict):
         for key, value in zip(held.keys, held.values):
             if key is not None and ast.dump(key) == ast.dump(node.slice):
-                return _behind(plan, value, where)
+                return _behind(plan, value, where, mode)
     return node, at
 
 
@@ -138,10 +154,10 @@ def _entry_of(plan: Plan, leaf: Leaf, entries: list[MetricEntry]) -> MetricEntry
     return None
 
 
-def _behind(plan: Plan, node: ast.expr, at: Leaf) -> tuple[ast.expr, Leaf]:
+def _behind(plan: Plan, node: ast.expr, at: Leaf, mode: str = _MODE) -> tuple[ast.expr, Leaf]:
     """The expression behind names and identities."""
     for _ in range(8):
-        found, at = plan.followed_in(node, at, _MODE)
+        found, at = plan.followed_in(node, at, mode)
         node = found if found is not None else node
         if not (isinstance(node, ast.Call) and plan.module.resolve(node.func) == _IDENTITY and node.args):
             break
@@ -149,13 +165,13 @@ def _behind(plan: Plan, node: ast.expr, at: Leaf) -> tuple[ast.expr, Leaf]:
     return node, at
 
 
-def _same(plan: Plan, one: tuple[ast.expr, Leaf], other: tuple[ast.expr, Leaf]) -> bool:
+def _same(plan: Plan, one: tuple[ast.expr, Leaf], other: tuple[ast.expr, Leaf], mode: str = _MODE) -> bool:
     """Whether two expressions have one value."""
     if one[0] is other[0]:
         return True
     if not (isinstance(one[0], ast.Name) and isinstance(other[0], ast.Name) and one[0].id == other[0].id):
         return False
-    return len({tuple(plan.slicer.reaching(one[0].id, at.index, _MODE, at)) for _, at in (one, other)}) == 1
+    return len({tuple(plan.slicer.reaching(one[0].id, at.index, mode, at)) for _, at in (one, other)}) == 1
 
 
 def _is_rate(plan: Plan, value: tuple[ast.expr, Leaf]) -> bool:
@@ -235,10 +251,10 @@ def settle_step_values(plan: Plan, wanted: Mapping[str, StepValue], shown: bool)
     idle = {leaf for leaf in plan.flow.leaves if _is_idle(plan, leaf)}
     summaries = {leaf for leaf in plan.metric_effects if shown and _is_scalar_summary(plan, leaf)}
     gone = {*idle, *summaries, *plan.watched}
+    plan.spec_hooks.become_logs()
     if not gone and not wanted:
         return []
     plan.watched.clear()
-    plan.spec_hooks.become_logs()
     for key, value in wanted.items():
         assert value.leaf is not None
         at, node = value.leaf, _handed_out(plan, value)

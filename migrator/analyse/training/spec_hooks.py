@@ -70,7 +70,11 @@ class SpecHook:
         return {id(value): f'"{name}"' for (_, value), (_, name) in pairs}
 
     def text(self, writing: Writing, true: list[str]) -> str:
-        """The construction of the callback; the arguments `true` are True."""
+        """The construction of the callback; the arguments `true` are True. Raises Unsupported."""
+        if self.made.of_fit:
+            raise Unsupported(
+                f"a hook of an EstimatorSpec works on its graph: {ast.unparse(self.call.func)}", self.call
+            )
         plain = all(tag == name for tag, name in self.names)
         parts = [f'"{name}"' if plain else f'{_quoted(tag)}: "{name}"' for tag, name in self.names]
         tensors = f"[{', '.join(parts)}]" if plain else f"{{{', '.join(parts)}}}"

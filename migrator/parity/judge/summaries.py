@@ -68,8 +68,9 @@ def _boards(written: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, set
     """Folders for which the callback of Keras writes to one below, with the names of the loss and of metrics."""
     for folder, tags in written.items():
         above, _, name = folder.rpartition("/")
-        if name == "train" and any(tag.startswith(("epoch_", "batch_")) for tag in tags):
-            yield above, {tag.partition("_")[2] for tag in tags if tag.startswith(("epoch_", "batch_"))}
+        shown = {tag.partition("_")[2] for tag in tags if tag.startswith(("epoch_", "batch_"))}
+        if name == "train" and (shown or not set(tags) - {"keras"}):  # that of Keras 3 may leave epochs out
+            yield above, shown | {"loss"}
 
 
 def _is_elsewhere(folder: str, tag: str, boards: Mapping[str, set[str]]) -> bool:
@@ -120,6 +121,9 @@ def _apart(old: list[Any], new: list[Any] | None, tolerance: Tolerance) -> str:
     for step, value in sorted(ours.items()):
         other = theirs[step]
         if value is None or (value != value and other != other):
+            continue
+        earlier = [each for at, each in old if at == step and each is not None]  # as of two evaluations at one step
+        if other is not None and any(close(each, other, wide) for each in earlier):
             continue
         if other is None or not close(value, other, wide):
             shown = "no number" if other is None else f"{other:.9g}"

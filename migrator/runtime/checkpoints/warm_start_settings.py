@@ -28,6 +28,15 @@ class WarmStartSettings(NamedTuple):
     var_name_to_prev_var_name: Mapping[str, str] | None = None
 
 
+def as_settings(warm_start_from: str | WarmStartSettings) -> WarmStartSettings:
+    """What says the same as the path of a checkpoint, or of a SavedModel."""
+    if isinstance(warm_start_from, WarmStartSettings):
+        return warm_start_from
+    path = os.fspath(warm_start_from)
+    saved_model = tf.saved_model.contains_saved_model(path)
+    return WarmStartSettings(os.path.join(path, "variables", "variables") if saved_model else path)
+
+
 def start_warm(
     model: tf.keras.Model,
     warm_start_from: str | WarmStartSettings,
@@ -37,11 +46,7 @@ def start_warm(
 
     `warm_start_from` may be a SavedModel, or a checkpoint of which all trainable variables are taken.
     """
-    settings = warm_start_from
-    if not isinstance(settings, WarmStartSettings):
-        path = os.fspath(settings)
-        saved_model = tf.saved_model.contains_saved_model(path)
-        settings = WarmStartSettings(os.path.join(path, "variables", "variables") if saved_model else path)
+    settings = as_settings(warm_start_from)
     checkpoints = model.run_state.checkpoints
     restore = checkpoints.restore
 

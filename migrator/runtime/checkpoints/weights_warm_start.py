@@ -7,11 +7,13 @@ import tensorflow as tf
 from migrator.runtime.checkpoints.checkpoint_names import keep_names, keys_by_name
 from migrator.runtime.checkpoints.warm_start_settings import (
     WarmStartSettings,
+    as_settings,
     keys_to_start_from,
     start_warm,
     starting_value,
 )
 from migrator.runtime.checkpoints.weight_names import tf1_variables
+from migrator.runtime.checkpoints.weights_from_checkpoint import create_weights
 
 
 def begin_warm(model: tf.keras.Model, warm_start_from: str | WarmStartSettings | None = None) -> tf.keras.Model:
@@ -37,3 +39,18 @@ def take_named_weights(model: tf.keras.Model, settings: WarmStartSettings) -> No
     keys, reader = keys_to_start_from(chosen, settings, keys_by_name(path)), tf.train.load_checkpoint(path)
     for name, variable in chosen.items():
         variable.assign(starting_value(reader, keys[name], name, settings))
+
+
+class WarmStart:
+    """Gives a model first values of a checkpoint, called with the data that it trains on; nothing, if it is to start from none.
+
+    `warm_start_from` may be a SavedModel, or a checkpoint of which all trainable variables are taken.
+    """
+
+    def __init__(self, model: tf.keras.Model, warm_start_from: str | WarmStartSettings | None) -> None:
+        self.model, self.warm_start_from = model, warm_start_from
+
+    def __call__(self, data: tf.data.Dataset) -> None:
+        if self.warm_start_from is not None:
+            create_weights(self.model, data.element_spec)
+            take_named_weights(self.model, as_settings(self.warm_start_from))

@@ -171,6 +171,44 @@ def test_a_hook_of_a_spec_is_made_from_keys() -> None:
     assert 'self.step_logs["batch_loss"] = loss' in text
 
 
+def looking(above: str, fetched: str = "self.loss") -> str:
+    return f"def begin(self):\n{textwrap.indent(textwrap.dedent(above), '    ')}\n{asking(fetched)}"
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        'self.loss = tf.get_default_graph().get_tensor_by_name("mse:0")\n',
+        'graph = tf.get_default_graph()\nself.loss = graph.get_tensor_by_name("mse:0")\n',
+    ],
+)
+def test_tensors_that_are_looked_up_by_their_names(above: str) -> None:
+    text = hook(migrate(program(looking(above))))
+    assert text == (
+        "class H(tf.keras.callbacks.Callback):\n    def on_train_batch_end(self, batch, logs=None):\n"
+        '        print(logs["batch_loss"])'
+    )
+    text = hook(migrate(program(looking(f"self.n = 0\n{above}"))))
+    assert "    def on_train_begin(self, logs=None):\n        self.n = 0\n\n    def on_train_batch_end(" in text
+
+
+def test_several_tensors_in_one_argument() -> None:
+    init = "def __init__(self, tensors):\n    self.tensors = tensors\n\n"
+    spec = ', training_hooks=[H({"a": loss, "b": error})]'
+    text = joined(migrate(program(init + asking("self.tensors"), TRAIN.replace(", hooks=[H()]", ""), spec)))
+    assert 'callbacks=[H({"a": "batch_loss", "b": "tensors_b"})]' in text
+    assert "print({name: logs[key] for name, key in self.tensors.items()})" in text
+    one = AFTER.replace("run_values.results", 'run_values.results["b"]')
+    text = migrate(program(init + asking("self.tensors", one), TRAIN.replace(", hooks=[H()]", ""), spec))
+    assert 'print(logs[self.tensors["b"]])' in text
+    text = migrate(
+        program(
+            init + asking("self.tensors"), TRAIN.replace(", hooks=[H()]", ""), ", training_hooks=[H([loss, error])]"
+        )
+    )
+    assert "print([logs[key] for key in self.tensors])" in text
+
+
 def test_the_step_of_programs_of_tensorflow_2_is_that_before() -> None:
     source = program(asking("tf.train.get_global_step()")).replace(
         "import tensorflow as", "import tensorflow.compat.v1 as"
@@ -243,11 +281,17 @@ def test_the_end_of_something_else_is_no_method_of_a_hook() -> None:
         (program(f"{COUNTS}\n{CREATED}".replace("n = 0", "n = 0\n    if self.n:\n        return")), "an early end"),
         (program(COUNTS, f"h = H()\nh.begin()\n{TRAIN.replace('H()', 'h')}"), "a method that is called elsewhere"),
         (program(COUNTS.replace("self.n = 0", "super().begin()\n    self.n = 0")), "a method of the base"),
+        (
+            program(looking('self.loss = tf.get_default_graph().get_tensor_by_name("other:0")\n')),
+            "a name that is not seen",
+        ),
+        (program(looking('self.loss = other().get_tensor_by_name("mse:0")\n')), "a graph that is not seen"),
+        (program(looking("self.loss = tf.get_default_graph().get_operations()[0]\n")), "an op of the graph"),
         (program(asking('"mse"'), TRAIN + SECOND), "a name that is the loss of one of two models"),
         (program(COUNTS, TRAIN, base="tf.train.LoggingTensorHook"), "a class of the library with more to it"),
         (program(COUNTS, "estimator.predict(input_fn, hooks=[H()])\n"), "predictions"),
         (
-            program(COUNTS, TRAIN.replace("[H()]", "[H(), tf.train.GlobalStepWaiterHook(0)]")),
+            program(COUNTS, TRAIN.replace("[H()]", "[H(), tf.train.FeedFnHook(None)]")),
             "another hook that is not understood",
         ),
     ],

@@ -100,7 +100,6 @@ def test_hooks_beside_a_folder_of_checkpoints_and_evaluations() -> None:
     "loop",
     [
         "estimator.train(lambda: input_fn(None), hooks=[tf.train.StopAtStepHook(30)], steps=20)\n",
-        "estimator.train(lambda: input_fn(None), hooks=[tf.train.GlobalStepWaiterHook(0)], steps=20)\n",
         "estimator.train(lambda: input_fn(None), hooks=[tf.train.ProfilerHook(save_secs=5)], steps=20)\n",
         "estimator.train(lambda: input_fn(None), hooks=[tf.train.StepCounterHook(every_n_secs=5)], steps=20)\n",
         f"estimator.train(lambda: input_fn(None), hooks=[{COUNTER}, {PROFILER}], steps=20)\n",

@@ -103,3 +103,52 @@ def test_a_model_whose_values_another_one_may_begin_with() -> None:
     text = migrate(STARTS + function + SAVED + other + uses)
     assert text.count("NamesInCheckpoint(") == 2 and text.count("tf1_names = {") == 2
     assert text.count("init_from_checkpoint(data)") == 1 and ".fit(" in text
+
+
+WARM = 'estimator = tf.estimator.Estimator(model_fn, params={"units": 1}, model_dir="here", warm_start_from=START)\n'
+SETTINGS = 'START = tf.estimator.WarmStartSettings("old", "dense.*")\n'
+
+
+def warm(program: str) -> str:
+    text = joined(migrate(MODEL + program))
+    return text[text.index("START = ") :].strip()
+
+
+def test_what_a_model_is_to_start_from_is_a_part_of_it() -> None:
+    text = warm(SETTINGS + WARM + TRAIN + EVALUATE)
+    assert text.startswith('START = WarmStartSettings("old", "dense.*")\n')
+    made = 'model = create_model(params={"units": 1})\nmodel.warm_start = WarmStart(model, START)\ncheckpoint = '
+    assert made in text and "checkpoint.tf1_names = NamesInCheckpoint(model, checkpoint)\n" in text
+    begun = "data = make_input_fn(8, None)()\nif not checkpoints.latest_checkpoint:\n    model.warm_start(data)\n"
+    assert begun in text and text.count("warm_start(data)") == 1
+
+
+def test_a_start_without_a_folder() -> None:
+    text = warm('START = "old"\n' + WARM.replace(', model_dir="here"', "") + TRAIN)
+    assert "data = make_input_fn(8, None)()\nmodel.warm_start(data)\nmodel.fit(data.take(20))" in text
+
+
+def test_each_model_that_a_function_makes_starts_for_itself() -> None:
+    make = f"def make(folder):\n    return {WARM.partition(' = ')[2].replace(chr(34) + 'here' + chr(34), 'folder')}\n\n"
+    uses = "".join(f'{n} = make("{n}")\n{TRAIN.replace("estimator", n)}' for n in ("one", "two"))
+    text = warm(f'START = "old"\n\n\n{make}{uses}')
+    for name in ("one", "two"):
+        assert f"if not {name}.checkpoints.latest_checkpoint:\n    {name}.warm_start(data)\n" in text
+
+
+def test_no_start_is_none() -> None:
+    assert "warm_start" not in migrate(MODEL + WARM.replace("START", "None") + TRAIN)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        SETTINGS
+        + WARM.replace("estimator = ", "estimators = [").replace(")\n", ")]\n")
+        + "estimators[0]."
+        + TRAIN[10:],
+        SETTINGS + WARM + "print([estimator.evaluate(make_input_fn(n, 1)) for n in (1, 2)])\n",
+    ],
+)
+def test_starts_that_keep_the_helpers(program: str) -> None:
+    assert ".fit(" not in run(MODEL + program)["program.py"].after.decode()

@@ -71,7 +71,6 @@ def test_one_example_at_a_time_is_what_it_is_without_a_word() -> None:
     assert after.endswith(f"print([score for score in {ARRAYS}['score']])\n") or after.endswith(
         f"{ARRAYS}['score']])\n"
     )
-    kept(f"{TRAINED}print(list({predict.format(single=False)}))\n")
 
 
 def test_endless_data_for_one_prediction() -> None:
@@ -94,3 +93,30 @@ def test_endless_data_for_one_prediction() -> None:
 def test_predictions_without_keys_go_on_where_they_were_left(before: str, after: str) -> None:
     model = MODEL.replace("predictions=outputs", "predictions=predictions * 2.0")
     assert migrate(model + ESTIMATOR + TRAINED + before).endswith(after)
+
+
+WHOLE = "estimator.predict(make_input_fn(4, 1), yield_single_examples=False)"
+BATCHES = "map(model.predict_on_batch, make_input_fn(4, 1)().map(lambda features, *_: features))"
+
+
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        (f"for batch in {WHOLE}:\n    print(batch)\n", f"for batch in {BATCHES}:\n    print(batch)\n"),
+        (f"print(next({WHOLE}))\n", f"print(next({BATCHES}))\n"),
+        (f"print([len(b['score']) for b in {WHOLE}])\n", f"print([len(b['score']) for b in {BATCHES}])\n"),
+    ],
+)
+def test_predictions_by_batches(before: str, after: str) -> None:
+    assert loop(TRAINED + before).endswith(after)
+
+
+def test_some_of_the_predictions_of_a_batch() -> None:
+    whole = WHOLE.replace(", yield", ', predict_keys=["score"], yield')
+    chosen = f'{{key: values for key, values in outputs.items() if key in ["score"]}} for outputs in {BATCHES}'
+    assert chosen in " ".join(loop(f"{TRAINED}for batch in {whole}:\n    print(batch)\n").split())
+
+
+@pytest.mark.parametrize("more", [f"rows = {WHOLE}\nprint(next(rows))\n", f"print({WHOLE.replace('False', 'FLAG')})\n"])
+def test_batches_that_are_read_elsewhere(more: str) -> None:
+    kept(f"{TRAINED}{more}")

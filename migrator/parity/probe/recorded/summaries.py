@@ -33,7 +33,8 @@ def record(writer: store.Writer, sandbox: str, since: float = 0.0) -> None:
                         tags.setdefault(value.tag, []).append([event.step, _number(value)])
             except tf.errors.DataLossError:  # its last event is still being written
                 pass
-        if tags:
+        boards = os.path.basename(folder) == "train" and any("tfevents" in name for name in names)
+        if tags or boards:  # of TensorBoard of Keras, which may have nothing to show
             found.append((started, os.path.relpath(folder, sandbox), tags))
     temporary: dict[str, str] = {}
     for _, folder, tags in sorted(found, key=lambda item: item[:2]):

@@ -10,7 +10,7 @@ from migrator.analyse.function.translate import bind, is_none
 from migrator.analyse.results.stepvalues import StepValues
 from migrator.resolve.module import Module
 
-from .hooks import HOOKS, hook_of
+from ..hooks.hooks import HOOKS, hook_of
 
 _MODES = {
     "stop_if_no_decrease_hook": "min",

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from migrator.analyse.function.errors import Unsupported
-from migrator.analyse.results.stepvalues import LOSS, MANY, TENSOR, StepValue, StepValues
+from migrator.analyse.results.stepvalues import LOSS, MANY, METRIC, TENSOR, StepValue, StepValues
 from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import does_nothing, walk
 from migrator.rewrite import Change, Insert, Remove, Replace, code, lines, spaced, with_parameters
 
-from .logged_names import assigned_value
+from ..hooks.logged_names import assigned_value
+from ..hooks.session_hooks import SessionHook, hook_class, reads_step_before
 from .logged_values import log_key, reading
-from .session_hooks import SessionHook, hook_class, reads_step_before
 
 BATCH_LOSS = "batch_loss"
 """The key of the loss of one batch: `loss` is the mean of several."""
@@ -51,11 +51,31 @@ class OwnHook:
     """Tensors that the model hands out for it, by their keys."""
     instead: tuple[tuple[ast.expr, str], ...] = ()
     """Tensors that it is made from, and the keys that it gets in their places."""
+    held: ast.expr | None = None
+    """The name of the list that has it, and stays."""
+    gathered: Mapping[str, bool] = field(default_factory=dict)
+    """Parameters that get several tensors: whether in a dict, or in a list."""
+
+    @property
+    def arguments(self) -> tuple[ast.expr, ...]:
+        """What it is made from, beside tensors."""
+        tensors = [node for node, _ in self.instead]
+        given = (*self.made.args, *(keyword.value for keyword in self.made.keywords))
+        return tuple(p for value in given for p in _parts(value) if p not in tensors)
+
+    @property
+    def averaged(self) -> list[str]:
+        """Keys of what it reads that are means of an epoch."""
+        keys = [text[1:-1] for _, text in self.instead]
+        keys += [text[6:-2] for text in self.readings.values() if text.startswith("logs[")]
+        return [key for key in dict.fromkeys(keys) if key not in dict(self.wanted)]
 
     @property
     def reads(self) -> tuple[object, ...]:
         """All that the class of the callback is written with: one class serves its hooks only if it is the same for all."""
-        return dict(self.readings), set(self.hook.names), self.hook.tensors, self.hook.step_attributes, self.fetched
+        hook = self.hook
+        fetched = (hook.tensors, hook.looked_up, hook.step_attributes, self.fetched)
+        return dict(self.readings), set(hook.names), dict(self.gathered), *fetched
 
     @property
     def fetched(self) -> ast.expr | None:
@@ -76,7 +96,7 @@ def own_hook_of(
     found = hook_class(project, module, made)
     if node is None or found is None or not isinstance(found.node, ast.ClassDef) or not isinstance(made, ast.Call):
         return None
-    hook = SessionHook(found.module, found.node, made=made)
+    hook = SessionHook(found.module, found.node, made=made, sees_names=True)
     return _understood(OwnHook(node, made, hook, evaluated, {}, ()), values)
 
 
@@ -86,25 +106,37 @@ def own_hook_of_spec(
     tensors: Mapping[str, ast.expr],
     given: Mapping[str, StepValue | None],
     values: StepValues,
+    evaluated: bool,
 ) -> OwnHook | str:
     """That of an EstimatorSpec, made from `tensors`, of which `given` is known; both by their parameters."""
     found = hook_class(None, module, made)
     assert found is not None and isinstance(found.node, ast.ClassDef)
-    hook = SessionHook(module, found.node, given_tensors=True)
+    hook = SessionHook(module, found.node, given_tensors=True, sees_names=True)
     instead, wanted = [], []
     for name, value in given.items():
-        if value is None or value.kind not in (LOSS, TENSOR):
+        if value is None or value.kind not in (LOSS, TENSOR, METRIC) or evaluated:
             return "a tensor that a hook of its model_fn reads"
         key = _key(name, value, values)
         instead.append((tensors[name], f'"{key}"'))
-        wanted.append((key, replace(value, kind=TENSOR)))
-    constant = all(
-        isinstance(part, ast.Constant) or part in tensors.values()
-        for part in (*made.args, *(keyword.value for keyword in made.keywords))
-    )
-    if not constant:
-        return "hooks of its model_fn"
-    return _understood(OwnHook(made, made, hook, False, {}, tuple(wanted), tuple(instead)), values)
+        wanted += [(key, replace(value, kind=TENSOR))] if value.kind != METRIC else []
+    own = OwnHook(made, made, hook, evaluated, {}, tuple(wanted), tuple(instead), gathered=_gathered(found.node, made))
+    return _understood(own, values)
+
+
+def _parts(value: ast.expr) -> Sequence[ast.expr]:
+    """An expression, or the values in a dict or a list that it writes."""
+    if isinstance(value, ast.Dict):
+        return value.values
+    return value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value]
+
+
+def _gathered(definition: ast.ClassDef, made: ast.Call) -> dict[str, bool]:
+    """The parameters that a call gives a dict or a list, with whether it is a dict."""
+    init = next((n for n in definition.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"), None)
+    names = [argument.arg for argument in init.args.args[1:]] if init is not None else []
+    given = [*zip(names, made.args), *((keyword.arg, keyword.value) for keyword in made.keywords)]
+    kinds = (ast.Dict, ast.List, ast.Tuple)
+    return {str(name): isinstance(value, ast.Dict) for name, value in given if isinstance(value, kinds)}
 
 
 def of_own_hooks(project: Project, hooks: Collection[OwnHook]) -> str:
@@ -228,6 +260,8 @@ class CallbackClass:
     @property
     def references(self) -> Iterator[ast.expr]:
         """References to the library that go."""
+        lookups = {part for line in self.hook.lookups for part in walk(line)}
+        yield from (node for node, _ in self.module.references() if node in lookups)
         yield from (node for node, name in self.hook.spelled() if not name.endswith(_TIMER))
 
     @property
@@ -252,9 +286,13 @@ class CallbackClass:
         for name, (new, parameters) in _MOMENTS.items():
             if name not in methods or (name == "before_run" and self._only_asks()):
                 continue
+            if name == "begin" and self._only_looks:
+                yield Remove(methods[name], apart=True)
+                continue
             yield self._head(methods[name], new.format(when), parameters)
             written.append(new)
         yield from self._asking()
+        yield from (Remove(line) for line in self.hook.lookups if not self._only_looks)
         yield from self._results()
         if self.trains and self.evaluates:
             twins = lines("\n".join(f"{name.format('test')} = {name.format('train')}" for name in written))
@@ -284,6 +322,13 @@ class CallbackClass:
 
     # -- what is fetched ----------------------------------------------------------------------------------------------
 
+    @property
+    def _only_looks(self) -> bool:
+        """Whether `begin` does nothing but to look tensors up."""
+        begin = self.hook.methods.get("begin")
+        inner = [n for n in begin.body if not does_nothing(n)] if begin is not None else []
+        return bool(inner) and _CREATED not in self.hook.methods and all(line in self.hook.lookups for line in inner)
+
     def _only_asks(self) -> bool:
         body = [n for n in self.hook.methods["before_run"].body if not does_nothing(n)]
         return all(isinstance(node, ast.Return) for node in body)
@@ -309,7 +354,13 @@ class CallbackClass:
         if isinstance(node, (ast.List, ast.Tuple)):
             return f"[{', '.join(map(self._value, node.elts))}]"
         if isinstance(node, ast.Attribute) and node.attr in self.hook.tensors:
-            return f"logs[self.{node.attr}]"
+            kind = self.own.gathered.get(self.hook.tensors[node.attr])
+            if kind is None:
+                return f"logs[self.{node.attr}]"
+            named = f"{{name: logs[key] for name, key in self.{node.attr}.items()}}"
+            return named if kind else f"[logs[key] for key in self.{node.attr}]"
+        if isinstance(node, ast.Attribute) and node.attr in self.hook.looked_up:
+            return self.own.readings[self.hook.looked_up[node.attr]]
         if isinstance(node, ast.Attribute):
             return f"self.{node.attr}.numpy(){self.behind}"
         return f"{_STEP}.numpy(){self.behind}"
@@ -332,6 +383,9 @@ class CallbackClass:
         if fetched is None:
             return Replace(node, code("None"))
         if isinstance(outer, ast.Subscript) and isinstance(outer.slice, ast.Constant):
+            if isinstance(fetched, ast.Attribute) and self.hook.tensors.get(fetched.attr) in self.own.gathered:
+                part_text = f"logs[self.{fetched.attr}[{self.module.segment(outer.slice)}]]"
+                return Replace(outer, code(part_text))
             part = _part(fetched, outer.slice.value)
             if part is not None:
                 return Replace(outer, code(self._value(part)))

@@ -11,8 +11,8 @@ from migrator.analyse.function.translate import bind, is_none
 from migrator.analyse.results.stepvalues import LOSS, MANY, METRIC, RATE, STEP, TENSOR, StepValue, StepValues
 from migrator.resolve.module import Module
 
-from .hooks import HOOKS, LOGGING
-from .logged_names import logged_pairs
+from ..hooks.hooks import HOOKS, LOGGING
+from ..hooks.logged_names import logged_pairs
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,195 @@
+"""Writes the callbacks that `fit` and `evaluate` are given."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Optional
+
+from ..exports.exportwriter import ExportWriter
+from ..loop.inputs import Input
+from ..loop.making import Names
+from ..loop.page import Page
+from ..loop.places import is_simple
+from ..loop.plan import Loop
+from ..loop.uses import Use
+from .early_stops import EarlyStop, epochs
+from .elements import Condition
+from .evaluators import EVALUATES, SELDOM, Asked, Evaluator
+from .functions import BATCH, EPOCH, EVALUATED, Functions
+from .logged_values import Logged, line_text
+from .savers import SAVES
+
+_Entry = tuple[str, Optional[Condition]]
+"""A callback, and what has to hold for it."""
+
+
+class CallbackWriter:
+    """Writes those of one file; `data` writes the dataset of an input function."""
+
+    def __init__(
+        self, loop: Loop, page: Page, names: Names, exports: ExportWriter, data: Callable[[Input], str]
+    ) -> None:
+        self.loop, self.page, self.names, self.exports, self.data = loop, page, names, exports, data
+        self.keras = f"{page.tf}.keras.callbacks"
+
+    def called(self, use: Use, model: str, parts: list[str], functions: Functions) -> str:
+        """The argument of `fit`: a LambdaCallback of `parts`, what its hooks became, and the summaries of a folder."""
+        hooks, found = use.hooks, [", ".join(parts)] if parts else []
+        found += self.exports.called(use, model, self.folder(use, model), functions)
+        entries: list[_Entry] = [(f"{self.keras}.LambdaCallback({part})", None) for part in found]
+        entries += [(text, None) for text in self._saving(use, model)]
+        for line in (line for line in use.logged if line.pairs):
+            entries.append((self._logging(use, line, model, functions), hooks.condition(line)))
+        entries += [*self._logging_evaluations(use, model, functions), *self._own(use)]
+        entries += [(self._asked(use, each, model, functions), hooks.condition(each)) for each in hooks.asked]
+        entries += [(self._evaluator(use, each, model), hooks.condition(each)) for each in hooks.evaluators]
+        behind = [self._stop(use, stop, model, functions) for stop in hooks.stops]
+        if use.last_step is not None:
+            ends = f"{model}.optimizer.iterations.numpy() >= {self.page.closed(use.last_step)}"
+            called = functions.add(BATCH, "stop_at_last_step", [f"{model}.stop_training = True"], ends)
+            behind.append(f"{self.keras}.LambdaCallback({called})")
+        behind += [f"{self.keras}.TerminateOnNaN()"] if use.terminates else []
+        behind += self._board(use, model)
+        return self._argument([*entries, *((text, None) for text in behind)], functions)
+
+    def evaluated(self, use: Use, model: str, functions: Functions) -> str:
+        """The argument of `evaluate`."""
+        return self._argument([*self._own(use), *self._logging_evaluations(use, model, functions)], functions)
+
+    def _logging_evaluations(self, use: Use, model: str, functions: Functions) -> list[_Entry]:
+        """What logs in evaluations."""
+        lines = (line for line in use.logged_evaluations if line.pairs)
+        written = ((self._logging(use, line, model, functions, EVALUATED), line) for line in lines)
+        return [(text, use.hooks.condition(line)) for text, line in written]
+
+    def recording(self, use: Use, model: str) -> list[str]:
+        """The lines above `fit` that tell a model without a folder where a hook writes its summaries."""
+        shown = use.sources[0].hooks.summaries
+        if use.saves or not use.sources[0].recorded:
+            return []
+        folder, every = self.page.text(shown["output_dir"]), self.page.text(shown["save_steps"])
+        written = f"{model}.summary_writer = {self.page.tf}.summary.create_file_writer({folder})"
+        return [written, f"{model}.summary_steps = {every}"]
+
+    def folder(self, use: Use, model: str) -> str:
+        """The folder of the checkpoints; nothing where there is none."""
+        node = use.fields.get("model_dir")
+        if node is None:
+            return ""
+        known = len(use.sources) == 1 and not use.sources[0].settings.temporary
+        simple = is_simple(node) and known and self.loop.is_local(use.sources[0])
+        return self.page.text(node) if simple else f"{self._checkpoints(use, model)}.directory"
+
+    def _checkpoints(self, use: Use, model: str) -> str:
+        return self.names.checkpoints(use.sources[0], model)
+
+    def _argument(self, entries: Sequence[_Entry], functions: Functions) -> str:
+        """The list of callbacks: in the call, or above it where conditions say what is in it."""
+        if not entries:
+            return ""
+        always = ", ".join(text for text, condition in entries if condition is None)
+        if all(condition is None for _, condition in entries):
+            return f", callbacks=[{always}]"
+        name, before = functions.name("callbacks"), None
+        functions.lines.append(f"{name} = [{always}]")
+        for text, condition in entries:
+            if condition is None:
+                continue
+            same = before is not None and before.node is condition.node
+            if not same or before is None:
+                test = self.page.text(condition.node)
+                negated = self.page.closed(condition.node) if condition.negated else test
+                functions.lines.append(f"if {'not ' * condition.negated}{negated}:")
+            elif before.negated != condition.negated:
+                functions.lines.append("else:")
+            functions.lines.append(f"{self.page.unit}{name}.append({text})")
+            before = condition
+        return f", callbacks={name}"
+
+    def _own(self, use: Use) -> list[_Entry]:
+        """Callbacks of classes of the program; those of a list that stays are taken from there."""
+        found: dict[str, Condition | None] = {}
+        for own in use.own:
+            text = (
+                f"*{self.page.text(own.held)}" if own.held is not None else self.page.text(own.node, dict(own.instead))
+            )
+            condition = use.hooks.condition(own)
+            if isinstance(own.node, ast.Name) or own.held is not None:
+                found.setdefault(text, condition)  # one object, which is told of everything once
+            else:
+                found[f"{text}{' ' * len(found)}"] = condition
+        return [(text.rstrip(), condition) for text, condition in found.items()]
+
+    def _saving(self, use: Use, model: str) -> list[str]:
+        """The callback that saves, and tells listeners of it."""
+        if use.saver is None or use.saver.listeners is None:
+            return []
+        steps = use.saves_by
+        often = self.page.text(steps) if isinstance(steps, ast.expr) else str(steps)
+        told = f"{self._checkpoints(use, model)}, {often}, {self.page.text(use.saver.listeners)}"
+        return [f"{self.page.helper(SAVES)}({told})"]
+
+    def _board(self, use: Use, model: str) -> list[str]:
+        """What shows how a training goes."""
+        shown = use.sources[0].hooks.summaries
+        if use.fields.get("model_dir") is None and "output_dir" in shown:
+            told = f"{self.page.text(shown['output_dir'])}, update_freq={self.page.text(shown['save_steps'])}"
+            return [f"{self.keras}.TensorBoard({', '.join([told, *use.hooks.options(self.page)])})"]
+        if use.fields.get("model_dir") is None:
+            return use.hooks.board(self.page, f"{self.keras}.TensorBoard")
+        every = use.fields.get("save_summary_steps")
+        frequency = "100" if every is None else self.page.text(every)
+        options = [self.folder(use, model), f"update_freq={frequency}", *use.hooks.options(self.page)]
+        return [f"{self.keras}.TensorBoard({', '.join(options)})"]
+
+    def _stop(self, use: Use, stop: EarlyStop, model: str, functions: Functions) -> str:
+        """The callback that ends a training by its evaluations."""
+        assert use.every is not None
+        limit = self.page.closed(stop.limit)
+        if stop.mode in "<>":
+            ends = f'logs["val_{stop.metric}"] {stop.mode} {limit}'
+            called = functions.add(EPOCH, "stop_early", [f"{model}.stop_training = True"], ends)
+            return f"{self.keras}.LambdaCallback({called})"
+        every = self.page.closed(use.every)
+        told = [f'monitor="val_{stop.metric}", mode="{stop.mode}"']
+        told.append(f"patience={epochs(stop.limit, use.every, limit, every)}")
+        if stop.first is not None:
+            told.append(f"start_from_epoch={epochs(stop.first, use.every, self.page.closed(stop.first), every, 1)}")
+        return f"{self.keras}.EarlyStopping({', '.join(told)})"
+
+    def _asked(self, use: Use, asked: Asked, model: str, functions: Functions) -> str:
+        """The callback that ends a training where a function says so."""
+        step = "batch" if use.every is None else f"({model}.optimizer.iterations.numpy() - 1)"
+        every = self.page.closed(asked.every) if asked.every is not None else str(SELDOM)
+        function = asked.function
+        plain = isinstance(function, ast.Lambda)
+        asks = self.page.closed(function.body) if plain else f"{self.page.closed(function)}()"  # type: ignore[attr-defined]
+        ends = f"{step} % {every} == 0 and {asks}"
+        called = functions.add(BATCH, "stop_early", [f"{model}.stop_training = True"], ends)
+        return f"{self.keras}.LambdaCallback({called})"
+
+    def _evaluator(self, use: Use, evaluator: Evaluator, model: str) -> str:
+        """The callback that evaluates every so many steps."""
+        data, page = self.data(evaluator.input), self.page
+        data += f".take({page.text(evaluator.steps)})" if evaluator.steps is not None else ""
+        every = "100" if evaluator.every is None else page.text(evaluator.every)
+        folder = self.folder(use, model)
+        if folder:
+            path = page.library("os")
+            label = '"eval"'
+            if isinstance(evaluator.label, ast.Constant):
+                label = f'"eval_{evaluator.label.value!s}"'
+            elif evaluator.label is not None:
+                label = f'"eval_" + {page.closed(evaluator.label)}'
+            folder = f", {path}.path.join({folder}, {label})"
+        return f"{page.helper(EVALUATES)}({data}, {every}{folder})"
+
+    def _logging(self, use: Use, line: Logged, model: str, functions: Functions, moment: str = BATCH) -> str:
+        """A LambdaCallback that logs every so many steps, from the first one on where each is seen."""
+        every, step = self.page.closed(line.every), "(batch + 1)" if self.loop.grouped else "batch"
+        formatter = self.page.closed(line.formatter) if line.formatter is not None else ""
+        text = line_text(line, model, self.page.info(use.call), formatter)
+        name = "log_progress" if moment == BATCH else "log_evaluation"
+        called = functions.add(moment, name, [text], f"{step} % {every} == 0")
+        return f"{self.keras}.LambdaCallback({called})"
