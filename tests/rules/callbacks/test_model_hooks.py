@@ -77,7 +77,7 @@ def test_evaluations_log() -> None:
     hook = 'tf.train.LoggingTensorHook({"loss": loss, "error": error[1]}, every_n_iter=2)'
     text = fitted(program(EVALUATE, evaluation=f", evaluation_hooks=[{hook}]"))
     line = 'logging.info("loss = %.6g, error = %.6g", logs["loss"], logs["mae"])'
-    assert f"    def log_evaluation(batch, logs):\n        if batch % 2 == 0:\n            {line}\n\n    print(" in text
+    assert f"    def log_evaluation(batch, logs):\n        if batch % 2 == 0:\n            {line}\n    print(" in text
     assert "callbacks=[tf.keras.callbacks.LambdaCallback(on_test_batch_end=log_evaluation)]" in text
 
 
