@@ -43,9 +43,7 @@ class ExportWriter:
         """Give the functions names that return signatures of a model, in the places of those of a table."""
         for fed in self._choices(found):
             if fed.function is not None:
-                short = _SUFFIX.sub("", fed.function.name)
-                name = f"{short}_signatures" if short else "signatures"
-                self._named[fed.function] = self.module.unused_name(name, self.module.statement(fed.given))
+                self._named[fed.function] = _name_of_signatures(self.module, fed.function)
 
     def _choices(self, found: Iterable[tuple[Module, Receiver]]) -> Iterator[Receiver]:
         """What the functions of tables of this file say."""
@@ -128,16 +126,21 @@ class ExportWriter:
 
     def choices(self, found: Iterable[tuple[Module, Receiver]], signatures: Signatures) -> Iterator[Edit]:
         """The functions that give the signatures of a model, in the places of those of a table that say what is fed."""
-        module = self.module
+        module, done = self.module, set[ast.FunctionDef]()
         for fed in self._choices(found):
-            if fed.function is None or fed.function in self._written:
+            if fed.function is None or fed.function in done:
                 continue
-            statement, name = module.statement(fed.given), self._named[fed.function]
-            lines, outputs = self._served(fed, signatures, "model", statement)
+            done.add(fed.function)
+            name = self._named[fed.function]
+            lines, outputs = self._served(fed, signatures, "model", fed.function)
             body = "".join(f"{self.page.unit}{line}\n" for line in [*lines, f"return {{{outputs}}}"])
-            begin = module.above_comments(module.line_span(module.span(statement))[0])
-            yield module.insert(begin, f"def {name}(model):\n{body}\n\n")
-            yield from self.page.replaced(fed.given, name)
+            if isinstance(fed.given, ast.Attribute):  # of another file
+                below = module.line_span(module.span(fed.function))[1]
+                yield module.insert(below, f"\n\ndef {name}(model):\n{body}")
+            else:
+                begin = module.above_comments(module.line_span(module.span(module.statement(fed.given)))[0])
+                yield module.insert(begin, f"def {name}(model):\n{body}\n\n")
+                yield from self.page.replaced(fed.given, name)
             yield from self._fed(fed)
 
     def exporters(self, use: Use) -> Iterator[Edit]:
@@ -154,7 +157,12 @@ class ExportWriter:
         os, time = self.page.library("os"), self.page.library("time")
         folder = f"{os}.path.join({parts}, str(int({time}.time())))"
         made = self._named.get(fed.function, "") if fed.function is not None else ""
-        made = self.page.text(fed.given) if fed.choices else made
+        if isinstance(fed.given, ast.Attribute) and fed.choices:
+            where, other = fed.choices[0]
+            assert other.function is not None
+            made = f"{self.page.text(fed.given.value)}.{_name_of_signatures(where, other.function)}"
+        elif fed.choices:
+            made = self.page.text(fed.given)
         lines, outputs = ([], f"{made}({model})") if made else self._served(fed, signatures, model, at)
         outputs = outputs if made else f"{{{outputs}}}"
         verbs = [each for each in signatures.given(fed.text) if each.verb != "predict"]
@@ -204,21 +212,26 @@ class ExportWriter:
         if fed.computed is not None:
             names = ", ".join(each.name for each in fed.computed.parameters)
             specs = ", ".join(self._signature(each) for each in fed.computed.parameters)
-            return f"lambda {names}: {method}({self.page.text(fed.given)}({names})), input_signature=[{specs}]"
+            return f"lambda {names}: {method}({self._function(fed)}({names})), input_signature=[{specs}]"
         if fed.features is not None:
             return f"{method}, input_signature=[{self.page.text(fed.features)}]"
         if fed.parsed is None:
-            return f"{method}, input_signature=[{self.page.text(fed.given)}()]"
+            return f"{method}, input_signature=[{self._function(fed)}()]"
         spec = f'{tf}.TensorSpec([None], {tf}.string, name="examples")'
         parsed = f"{tf}.io.parse_example(examples, {self.page.text(fed.parsed)})"
         return f"lambda examples: {method}({parsed}), input_signature=[{spec}]"
+
+    def _function(self, fed: Receiver) -> str:
+        """The function of the program that says what is fed."""
+        named = fed.function is not None and self.module.parent(fed.function) is self.module.tree
+        return fed.function.name if named and fed.function is not None else self.page.text(fed.given)
 
     def _features(self, fed: Receiver, text: str) -> str:
         """The features of strings."""
         if fed.parsed is not None:
             return f"{self.page.tf}.io.parse_example({text}, {self.page.text(fed.parsed)})"
         if fed.computed is not None:
-            return f"{self.page.text(fed.given)}({text})"
+            return f"{self._function(fed)}({text})"
         return f"{{{fed.fed[0][1]}: {text}}}"
 
     def _parts(self, folder: ast.expr) -> str:
@@ -288,3 +301,9 @@ class ExportWriter:
             yield from self._gone(each.statement)
             for statement, _, _ in each.added if isinstance(each, FedTogether) else ():
                 yield from self._gone(statement)
+
+
+def _name_of_signatures(module: Module, function: ast.FunctionDef) -> str:
+    """What the function is called that gives the signatures of a model which is fed what another one says."""
+    short = _SUFFIX.sub("", function.name)
+    return module.unused_name(f"{short}_signatures" if short else "signatures", function)

@@ -81,7 +81,7 @@ class Receiver:
     text: bool = False
     """Whether one string is fed, so that heads serve what classifies, too."""
     choices: tuple[tuple[Module, Receiver], ...] = ()
-    """What functions of a table say, of which an option chooses one, with their files."""
+    """What functions of a table say, of which an option chooses one, or one of another file, with their files."""
 
     @property
     def placeholders(self) -> list[ast.Call]:
@@ -112,10 +112,23 @@ def receiver_of(project: Project, module: Module, node: ast.expr, call: ast.Call
     if isinstance(node, ast.Subscript):
         return _chosen(project, module, node) or _UNSEEN
     found = project.definition(module, node)
-    if found is None or found.module is not module or not isinstance(found.node, ast.FunctionDef):
+    if found is None or not isinstance(found.node, ast.FunctionDef):
         return _UNSEEN
+    if found.module is not module:
+        return _of_other_file(project, node, found.module, found.node) or _UNSEEN
     receiver = _function(project, module, node, found.node, call)
     return _UNSEEN if receiver is None else replace(receiver, function=found.node)
+
+
+def _of_other_file(project: Project, node: ast.expr, module: Module, function: ast.FunctionDef) -> Receiver | None:
+    """What a function of another file says, where another one can give the signatures: ``model.serving_input_fn``."""
+    if not isinstance(node, ast.Attribute) or module.parent(function) is not module.tree:
+        return None
+    receiver = _function(project, module, node, function, function.body[-1])
+    if receiver is None:
+        return None
+    own = replace(receiver, function=function)
+    return Receiver(node, receiver.names, text=receiver.text, choices=((module, own),))
 
 
 def _chosen(project: Project, module: Module, node: ast.Subscript) -> Receiver | None:
@@ -147,8 +160,9 @@ def of_receivers(project: Project, found: Iterable[tuple[Module, Receiver]]) -> 
             given.setdefault((module, receiver.function), set()).add(receiver.given)
     for (module, function), nodes in given.items():
         scope = module.scope(module.parent(function) or module.tree)
-        loads = module.loads_of(function.name, scope.holder(function.name))
-        if set(loads) != nodes or project.readers.elsewhere(module, scope, function.name):
+        loads = {load for _, load in project.readers.of(module, scope.holder(function.name), function.name)}
+        apart = any(isinstance(node, ast.Attribute) for node in nodes)
+        if loads != nodes or (not apart and project.readers.elsewhere(module, scope, function.name)):
             return _UNSEEN
     return ""
 
@@ -178,7 +192,7 @@ def _goes(module: Module, statement: ast.Assign, node: ast.expr, call: ast.Call,
 
 
 def _function(
-    project: Project, module: Module, node: ast.expr, function: ast.FunctionDef, call: ast.expr
+    project: Project, module: Module, node: ast.expr, function: ast.FunctionDef, call: ast.AST
 ) -> Receiver | None:
     """A function of the program that makes placeholders and returns them as features, or what it computes of them."""
     args = function.args
@@ -301,7 +315,7 @@ def _is_read_in(module: Module, name: ast.expr, statements: Sequence[ast.stmt]) 
 
 
 def _computed(
-    project: Project, module: Module, node: ast.expr, function: ast.FunctionDef, value: ast.expr, call: ast.expr
+    project: Project, module: Module, node: ast.expr, function: ast.FunctionDef, value: ast.expr, call: ast.AST
 ) -> Receiver | None:
     """A function of the program that computes features of placeholders, which become its parameters."""
     made = isinstance(value, ast.Call) and module.resolve(value.func) == _RECEIVER
@@ -333,7 +347,7 @@ def _computed(
 
 
 def _together(
-    project: Project, module: Module, function: ast.FunctionDef, tensors: ast.expr, call: ast.expr
+    project: Project, module: Module, function: ast.FunctionDef, tensors: ast.expr, call: ast.AST
 ) -> FedTogether | None:
     """A dict of placeholders that the function only reads, and that can be written where the SavedModel is made."""
     statement = module.assignment(tensors)

@@ -317,6 +317,8 @@ def _followed(
     layers = tuple(otherwise(modules))
     loop = Loop(tuple(sources), tuple(uses), (*reads, *steps), arrays, draws, grouped, layers, tuple(exported))
     reason = of_receivers(project, loop.fed)
+    if any(fed.choices for _, fed in loop.receivers) and len({source.signatures for source in sources}) > 1:
+        reason = reason or "one of several Estimators that serve differently"
     return NotPlain(reason) if reason else loop
 
 

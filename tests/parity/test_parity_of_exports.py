@@ -168,10 +168,12 @@ def test_an_old_program_that_ran_again_has_values_of_its_own(tmp_path: Path) -> 
 
 
 def test_what_is_the_same_for_all_examples_may_be_left_out(tmp_path: Path) -> None:
-    def verdict(folder: Path, canned: bool) -> CaseReport:
+    def verdict(folder: Path, canned: bool, headed: bool = False) -> CaseReport:
         for side, outputs in (("old", {"logits": "float32", "all_classes": "string"}), ("new", {"logits": "float32"})):
             writer = Writer(str(folder / side))
             writer.event("begin", kind="train", call=1, **({"canned": True} if canned and side == "old" else {}))
+            if headed and side == "old":
+                writer.event("head", kind="predict", call=1)
             writer.event("step", stream=0, step=1, loss=1.0, sums={}, values={})
             told = {"predict": {"inputs": {}, "outputs": outputs, "values": {}}}
             writer.event("export", call=1, folder="best", signatures=told)
@@ -182,6 +184,7 @@ def test_what_is_the_same_for_all_examples_may_be_left_out(tmp_path: Path) -> No
 
     report = verdict(tmp_path / "canned", True)
     assert report.verdict == EQUAL and "also gives all_classes; the new program does not" in report.notes[0]
+    assert verdict(tmp_path / "head", False, headed=True).verdict == EQUAL
     assert verdict(tmp_path / "own", False).verdict == DIFFERENT
 
 

@@ -103,9 +103,10 @@ def _export(
 def _without_repeated(
     report: CaseReport, where: str, a: dict[str, Any], b: dict[str, Any], old: Reader
 ) -> dict[str, Any]:
-    """A signature of a canned Estimator without what it gives for each example, though it is the same for all."""
+    """A signature of a canned Estimator, or of a head, without what it gives for each example, though it is the same for all."""
     gone = {key for key in _REPEATED if key in a["outputs"] and key not in b["outputs"]}
-    if not gone or not any(event.get("canned") for event in old.of("begin")):
+    headed = any(event.get("canned") for event in old.of("begin")) or any(True for _ in old.of("head"))
+    if not gone or not headed:
         return a
     report.notes.append(f"{where}: a canned Estimator also gives {', '.join(sorted(gone))}; the new program does not")
     return {

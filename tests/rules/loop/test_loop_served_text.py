@@ -97,6 +97,21 @@ def test_a_table_of_another_file() -> None:
     assert "def csv_signatures(model):\n" in found["serving.py"] and "placeholder" not in found["serving.py"]
 
 
+def test_a_function_of_another_file() -> None:
+    program = HEAD.replace("import tensorflow.compat.v1 as tf", "import tensorflow.compat.v1 as tf\nimport serving")
+    program += main("DNNRegressor([2], COLUMNS", EXPORT.replace("csv_serving_fn", "serving.csv_serving_fn"))
+    found = migrate_all({"task.py": program, "serving.py": f"import tensorflow.compat.v1 as tf\n\n\n{CSV}"})
+    assert "signatures=serving.csv_signatures(model))" in joined(found["task.py"])
+    assert "def csv_serving_fn(rows):\n" in found["serving.py"] and "placeholder" not in found["serving.py"]
+    assert "    return {'x'" not in found["serving.py"] and "\n\n\ndef csv_signatures(model):\n" in found["serving.py"]
+
+
+def test_an_imported_function_stays() -> None:
+    program = HEAD.replace("as tf\n", "as tf\nfrom serving import csv_serving_fn\n") + main("DNNRegressor([2], COLUMNS")
+    found = migrate_all({"task.py": program, "serving.py": f"import tensorflow.compat.v1 as tf\n\n\n{CSV}"})
+    assert ".fit(" not in found["task.py"]
+
+
 @pytest.mark.parametrize(
     ("table", "more"),
     [
