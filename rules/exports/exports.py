@@ -85,7 +85,7 @@ def export_of(project: Project, module: Module, node: ast.expr, sources: tuple[S
         return "one of several Estimators that serve differently"
     if not is_simple(node):
         return "an Estimator in an expression that is not simple"
-    reason = signatures.refusing(fed.text)
+    reason = signatures.refusing(fed.text, fed.maybe_no_dict)
     found = Export(module, call, given["export_dir_base"], fed, node, sources)
     if isinstance(held, (ast.Assign, ast.Return)):
         found = replace(found, held=held, decoded=_decoded(module, held))

@@ -165,7 +165,7 @@ class ExportWriter:
             made = self.page.text(fed.given)
         lines, outputs = ([], f"{made}({model})") if made else self._served(fed, signatures, model, at)
         outputs = outputs if made else f"{{{outputs}}}"
-        verbs = [each for each in signatures.given(fed.text) if each.verb != "predict"]
+        verbs = signatures.verbs(fed.text) if len(fed.choices) < 2 else []
         if verbs and not path:
             path = self.module.unused_name("path", at)
         lines += [f"{path} = {folder}"] if path else []
@@ -174,8 +174,7 @@ class ExportWriter:
             methods = self.module.unused_name("methods", at)
             updater = f"{self.page.tf}.compat.v1.saved_model.signature_def_utils.MethodNameUpdater"
             lines.append(f"{methods} = {updater}({path})")
-            for each in verbs:
-                lines.append(f'{methods}.replace_method_name({each.key}, "tensorflow/serving/{each.verb}")')
+            lines += [f'{methods}.replace_method_name({key}, "tensorflow/serving/{verb}")' for key, verb in verbs]
             lines.append(f"{methods}.save()")
         return lines
 

@@ -80,6 +80,8 @@ class Receiver:
     """The function of the program that says it."""
     text: bool = False
     """Whether one string is fed, so that heads serve what classifies, too."""
+    maybe_no_dict: bool = False
+    """Whether its features are not seen to be a dict."""
     choices: tuple[tuple[Module, Receiver], ...] = ()
     """What functions of a table say, of which an option chooses one, or one of another file, with their files."""
 
@@ -128,7 +130,8 @@ def _of_other_file(project: Project, node: ast.expr, module: Module, function: a
     if receiver is None:
         return None
     own = replace(receiver, function=function)
-    return Receiver(node, receiver.names, text=receiver.text, choices=((module, own),))
+    unsure = receiver.maybe_no_dict
+    return Receiver(node, receiver.names, text=receiver.text, maybe_no_dict=unsure, choices=((module, own),))
 
 
 def _chosen(project: Project, module: Module, node: ast.Subscript) -> Receiver | None:
@@ -149,7 +152,8 @@ def _chosen(project: Project, module: Module, node: ast.Subscript) -> Receiver |
             return None
         found.append((where, replace(receiver, function=function)))
     names = tuple(name for _, receiver in found for name in receiver.names)
-    return Receiver(node, names, text=any(receiver.text for _, receiver in found), choices=tuple(found))
+    text, unsure = any(fed.text for _, fed in found), any(fed.maybe_no_dict for _, fed in found)
+    return Receiver(node, names, text=text, maybe_no_dict=unsure, choices=tuple(found))
 
 
 def of_receivers(project: Project, found: Iterable[tuple[Module, Receiver]]) -> str:
@@ -322,15 +326,18 @@ def _computed(
     given = arguments_of_call(value, "features receiver_tensors") if made and isinstance(value, ast.Call) else None
     if given is None or set(given) != {"features", "receiver_tensors"}:
         return None
-    if not is_dict(project, module, given["features"]):
-        return None
+    unsure = not is_dict(project, module, given["features"])
     assert isinstance(value, ast.Call)
     tensors = given["receiver_tensors"]
     together = _together(project, module, function, tensors, call)
     if together is not None:
         parameters: tuple[Fed | FedTogether, ...] = (together,)
         return Receiver(
-            node, (value.func,), returned=(value, given["features"]), computed=Computed(function, parameters)
+            node,
+            (value.func,),
+            returned=(value, given["features"]),
+            computed=Computed(function, parameters),
+            maybe_no_dict=unsure,
         )
     if isinstance(tensors, ast.Dict):
         entries = [(module.segment(key), item) for key, item in zip(tensors.keys, tensors.values) if key is not None]
@@ -343,7 +350,9 @@ def _computed(
         return None
     text = len(fed) == 1 and fed[0].told.is_text(module)
     computed = Computed(function, tuple(fed))
-    return Receiver(node, (value.func,), returned=(value, given["features"]), computed=computed, text=text)
+    return Receiver(
+        node, (value.func,), returned=(value, given["features"]), computed=computed, text=text, maybe_no_dict=unsure
+    )
 
 
 def _together(

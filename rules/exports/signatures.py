@@ -39,13 +39,23 @@ class Signatures:
     """Whether there are more for serialized examples: those of a head, for what classifies or regresses."""
     by_text: tuple[tuple[str, str], ...] = ()
     """These more, if that is known: their names, and what each gives of a model and its features, as a template."""
+    takes_dicts: bool = False
+    """Whether features have to be dicts, as those of feature columns."""
 
     def given(self, text: bool) -> list[Served]:
         """Those that a model is exported with, which is fed one text, as serialized examples are, if `text`."""
         return [each for each in self.served if text or each.verb == "predict"]
 
-    def refusing(self, text: bool) -> str:
+    def verbs(self, text: bool) -> list[tuple[str, str]]:
+        """Signatures that clients call by other methods than ``predict``, as they are written, with these."""
+        own = [(each.key, each.verb) for each in self.given(text) if each.verb != "predict"]
+        more = [(f'"{key}"', "classify" if ".classify(" in of else "regress") for key, of in self.by_text]
+        return own + (more if text else [])
+
+    def refusing(self, text: bool, maybe_no_dict: bool = False) -> str:
         """Why the model is not exported, to be fed serialized examples or the like if `text`."""
+        if maybe_no_dict and not self.takes_dicts:
+            return "what a SavedModel is fed is not understood"
         reason = self.refused or (
             "signatures of a head that classify" if self.of_head and text and not self.by_text else ""
         )

@@ -319,6 +319,9 @@ def _followed(
     reason = of_receivers(project, loop.fed)
     if any(fed.choices for _, fed in loop.receivers) and len({source.signatures for source in sources}) > 1:
         reason = reason or "one of several Estimators that serve differently"
+    tables = [fed for _, fed in loop.receivers if len(fed.choices) > 1]
+    if any(each.verb != "predict" for fed in tables for each in sources[0].signatures.given(fed.text)):
+        reason = reason or "signatures that classify, of one of several functions"
     return NotPlain(reason) if reason else loop
 
 

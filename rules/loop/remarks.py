@@ -39,6 +39,10 @@ OF_PARTS = (
     "on parameter servers an initializer that goes by the size of a variable, such as Glorot's, goes by that of a part: "
     "parts begin larger than in TensorFlow 1"
 )
+OF_VERBS = (
+    "clients call all signatures of this SavedModel by Predict: "
+    "those that classify or regress have no other method any more"
+)
 OF_DEFAULTS = (
     "a SavedModel has to be fed all of its inputs now: those of placeholder_with_default were left to their values"
 )
@@ -111,6 +115,9 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
             yield module, fed.given, OF_DEFAULTS
     for read in (read for read in loop.reads if read.what == NAMES):
         yield read.module, read.node, _NAMES if read.by_names else _OWN_NAMES
+    for module, fed in loop.receivers:
+        if len(fed.choices) > 1 and loop.first.signatures.verbs(fed.text):
+            yield module, fed.given, OF_VERBS
     for source in loop.sources:
         fields, call = source.settings.fields, source.construction.call
         if loop.draws and "tf_random_seed" in fields:

@@ -193,5 +193,5 @@ def _kind_of(network: Network | str) -> Kind:
         return Kind(refused=network)
     head = network.head.call
     names = frozenset[ast.AST]() if head is None else frozenset[ast.AST]({head.func})
-    signatures = Signatures((Served('"predict"'),), of_head=True, by_text=network.head.by_text)
+    signatures = Signatures((Served('"predict"'),), of_head=True, by_text=network.head.by_text, takes_dicts=True)
     return Kind(compiled=True, signatures=signatures, variables=network.variables, names=names)

@@ -106,6 +106,13 @@ def test_a_function_of_another_file() -> None:
     assert "    return {'x'" not in found["serving.py"] and "\n\n\ndef csv_signatures(model):\n" in found["serving.py"]
 
 
+def test_features_that_are_not_seen_to_be_a_dict() -> None:
+    fed = CSV.replace('({"x": tf.strings.to_number(rows)}, ', "(features, ")
+    fed = fed.replace("    return", "    features, _ = parse(rows)\n    return")
+    text = written("DNNRegressor([2], COLUMNS", fed=fed)  # whose columns take nothing else
+    assert "def csv_serving_fn(rows):\n    features, _ = parse(rows)\n    return features\n" in text
+
+
 def test_an_imported_function_stays() -> None:
     program = HEAD.replace("as tf\n", "as tf\nfrom serving import csv_serving_fn\n") + main("DNNRegressor([2], COLUMNS")
     found = migrate_all({"task.py": program, "serving.py": f"import tensorflow.compat.v1 as tf\n\n\n{CSV}"})
