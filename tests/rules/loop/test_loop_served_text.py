@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from modelfn.programs import joined, migrate, migrate_all
+from modelfn.programs import joined, migrate, migrate_all, run
 
 HEAD = """import tensorflow.compat.v1 as tf
 
@@ -52,6 +52,8 @@ def test_two_classes() -> None:
     assert f"regress = tf.function(lambda inputs: {outputs}, {SPEC}" in text
     names = '"predict": serve, "serving_default": classify, "classification": classify, "regression": regress'
     assert names in text
+    assert 'methods.replace_method_name("classification", "tensorflow/serving/classify")' in text
+    assert 'methods.replace_method_name("regression", "tensorflow/serving/regress")' in text
 
 
 def test_classes_with_names() -> None:
@@ -86,6 +88,9 @@ def test_one_of_a_table() -> None:
     json = "    serve = tf.function(model.predict_step, input_signature=[json_serving_input_fn()])\n"
     assert f'def json_signatures(model):\n{json}    return {{"predict": serve}}\n\n\n' in text
     assert "def csv_serving_fn(rows):\n" in text and "signatures=SERVING[load()](model))" in text
+    assert "replace_method_name" not in text  # as nobody knows which signatures there are
+    outcomes = run(HEAD + CSV + JSON + TABLE + main("DNNRegressor([2], COLUMNS", CHOSEN))
+    assert "have no other method any more" in str([d.message for o in outcomes.values() for d in o.remaining])
 
 
 def test_a_table_of_another_file() -> None:
