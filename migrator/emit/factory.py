@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import format_call
-from migrator.analyse.results.compiledloss import loss_text
-from migrator.analyse.results.compiledmetrics import metrics_text
 from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.copies import is_copied
 from migrator.analyse.statements.flow import Leaf
@@ -21,6 +19,7 @@ from migrator.analyse.variables.startvalues import METHOD as START
 from migrator.analyse.variables.startvalues import names_kept
 from migrator.emit.callbacklists import callback_lines
 from migrator.emit.classwriter import parameter, trimmed
+from migrator.emit.compilewriter import compile_lines
 from migrator.emit.strategywriter import EXACT, scope_lines, strategy_lines
 from migrator.emit.writer import Writer
 from migrator.resolve.syntax import walk
@@ -230,7 +229,7 @@ def factory_lines(generator: ModelWriter, train_op: TrainOp | None) -> list[str]
         lines += [f"{inner}model.{name} = {text}" for (_, name), text in zip(train_op.others, texts[1:])]
     if train_op is not None and train_op.averages is not None:
         lines.append(f"{inner}model.{train_op.averages.attribute} = {shared.need('WeightAverages')}({texts[1]})")
-    lines += _compile_lines(generator, optimizer, inner)
+    lines += compile_lines(generator, _FactoryWriter(generator, None), optimizer, inner)
     if plain:
         return [*lines, f"{indent}return model"]
     arguments = ["model", "config"]
@@ -254,45 +253,6 @@ def factory_lines(generator: ModelWriter, train_op: TrainOp | None) -> list[str]
     if len(lines[-1]) > 100:
         lines[-1:] = [f"{indent}{lead}{configure}(", f"{deeper}{', '.join(arguments)}", f"{indent})"]
     return [*lines, *(f"{indent}{'return ' if e is endings[-1] else ''}{e}" for e in endings)]
-
-
-def _compile_lines(generator: ModelWriter, optimizer: str, indent: str) -> list[str]:
-    """The call of `compile`, with the comments of the statements whose place it takes."""
-    loss, arguments, comments = generator.compiled, [], []
-    if optimizer:
-        arguments.append(f"optimizer={optimizer}")
-    if loss is not None:
-        arguments.append(f"loss={loss_text(loss, _FactoryWriter(generator, None))}")
-        for leaf in generator.plan.ordered(loss.leaves):
-            for node in (*leaf.lead, leaf.node) if leaf in generator.plan.loss_leaves else ():
-                comments += generator.shared.renderer.comments(node, indent)
-    if generator.entries and all(entry.compiled for entry in generator.entries):
-        for leaf in generator.plan.ordered({leaf for entry in generator.entries for leaf in entry.leaves}):
-            for node in (*leaf.lead, leaf.node):
-                comments += generator.shared.renderer.comments(node, indent)
-    metrics = metrics_text(generator.entries, _FactoryWriter(generator, None))
-    if metrics:
-        arguments.append(f"metrics=[{', '.join(metrics)}]")
-    if optimizer and generator.shared.facts["grouped"]:
-        arguments.append("steps_per_execution=100")
-    if optimizer and generator.shared.facts["recorded"]:
-        arguments.append("jit_compile=False")  # XLA writes no summaries
-    if generator.shared.facts["plain"] and generator.shared.facts["cluster"] and generator.shared.facts["evaluated"]:
-        arguments.append(f"**{EXACT}")
-    line = f"{indent}model.compile({', '.join(arguments)})"
-    if len(line) <= _LONG or "\n" in optimizer or not (loss or metrics):
-        return [*comments, line]
-    lines, deeper = [], indent + generator.unit
-    for text in arguments:
-        if text.startswith("metrics=") and len(deeper + text) > _LONG:
-            lines += [
-                f"{deeper}metrics=[",
-                *(f"{deeper}{generator.unit}{metric}," for metric in metrics),
-                f"{deeper}],",
-            ]
-        else:
-            lines.append(f"{deeper}{text},")
-    return [*comments, f"{indent}model.compile(", *lines, f"{indent})"]
 
 
 def _late_leaves(generator: ModelWriter, train_op: TrainOp | None, last: int) -> tuple[list[Leaf], set[str]]:

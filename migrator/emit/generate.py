@@ -213,8 +213,10 @@ class Generator(ModelWriter):
         predicted = set().union(*(reads(v) for _, v in out.entries if isinstance(v, ast.AST)))
         predicted |= {out.single} if out.single else set()
         indent = self.indent + self.unit * 2
+        writer = CallWriter(self.shared, {}, plan.sites)
 
         def written(support: set[Leaf]) -> list[str]:
+            nonlocal writer
             writer = CallWriter(self.shared, self.names("call"), plan.sites)
             writer.leaves = sorted(set(leaves) | support, key=lambda leaf: leaf.index)
             writer.results = {mode: predicted | set(self.needed.get(mode, ())) for mode in plan.specs}
@@ -236,7 +238,8 @@ class Generator(ModelWriter):
 
         lines = written(self.lean(support, written))
         labels = f", {plan.labels}=None" if plan.fed else ""
-        head = f"{self.indent}{self.unit}def call(self, {plan.features}{labels}, training=False):"
+        training = ", training=False" if writer.uses_training or any(s.layer.trains for s in plan.sites) else ""
+        head = f"{self.indent}{self.unit}def call(self, {plan.features}{labels}{training}):"
         return [head, *trimmed(lines)]
 
     def _unbound(self, leaves: list[Leaf]) -> dict[str, set[Leaf]]:

@@ -32,9 +32,9 @@ class PredictionWriter:
             yield from self.page.replaced(call, text)
             return
         if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "next":
-            yield from self._first(use, parent, f"{model}.predict({data}.take(1))")
+            yield from self._first(use, parent, f"{model}.predict({data}.take(1), verbose=0)")
             return
-        predict = f"{model}.predict({data})"
+        predict = f"{model}.predict({data}, verbose=0)"
         if not use.sources[0].has_dicts:
             _, places = named(module, call)
             through = len(places) == 1 and self._is_gone_through(places[0])

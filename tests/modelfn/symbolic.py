@@ -69,8 +69,9 @@ def new_results(source: str, params: dict[str, Any], metrics: bool) -> dict[str,
                 results["predictions"] = repr(model.predict_step(features))
                 continue
             for _ in range(2):  # what is computed must not depend on how often it was computed
-                fed = {"labels": Symbol("labels")} if "labels" in inspect.signature(model.call).parameters else {}
-                output = model.call(features, training=mode == "train", **fed)
+                given = {"labels": Symbol("labels"), "training": mode == "train"}
+                taken = inspect.signature(model.call).parameters
+                output = model.call(features, **{name: value for name, value in given.items() if name in taken})
                 told = "training" in inspect.signature(model.compute_loss).parameters
                 phase = {"training": mode == "train"} if told else {}
                 loss = model.compute_loss(x=features, y=Symbol("labels"), y_pred=output, **phase)

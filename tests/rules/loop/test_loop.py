@@ -103,7 +103,7 @@ estimator = tf.estimator.Estimator(model_fn, params=PARAMS)
         ),
         (
             "print([p['score'] for p in estimator.predict(read)])",
-            "print([score for score in model.predict(read(mode=\"infer\", params=PARAMS))['score']])",
+            "print([score for score in model.predict(read(mode=\"infer\", params=PARAMS), verbose=0)['score']])",
         ),
     ],
 )
@@ -272,7 +272,7 @@ def test_arrays_that_are_made_in_a_call() -> None:
         + f'estimator.train({arrays})\nprint([row["score"] for row in estimator.predict({arrays})])\n'
     )
     after = 'tf.data.Dataset.from_tensor_slices(({"x": x}, x)).batch(128)'
-    assert text.endswith(f'model.fit({after})\nprint([score for score in model.predict({after})["score"]])\n')
+    assert text.endswith(f'model.fit({after})\nprint([score for score in model.predict({after}, verbose=0)["score"]])\n')
 
 
 ARRAYS = """\
@@ -406,7 +406,7 @@ def test_numbers_of_python_that_keras_draws_too_are_told() -> None:
 
 def test_a_list_of_predictions_becomes_arrays_where_one_loop_reads_it() -> None:
     before = 'rows = list(estimator.predict(make_input_fn(8, 1)))\nprint(sum(row["score"][0] for row in rows))\n'
-    after = 'rows = model.predict(make_input_fn(8, 1)())\nprint(sum(score[0] for score in rows["score"]))\n'
+    after = 'rows = model.predict(make_input_fn(8, 1)(), verbose=0)\nprint(sum(score[0] for score in rows["score"]))\n'
     assert loop(before) == after
     two = loop(before + "print(len(rows))\n")
     assert "rows = [dict(zip(predictions, row)) for row in zip(*predictions.values())]\n" in two

@@ -188,7 +188,7 @@ def test_predictions() -> None:
     text = made(
         f"{TRAIN}for row in estimator.predict(lambda params: input_fn(params).take(1)):\n    print(row)\n", predict
     )
-    assert 'model.predict(input_fn({"batch_size": 2}).take(1))' in text
+    assert 'model.predict(input_fn({"batch_size": 2}).take(1), verbose=0)' in text
 
 
 def test_a_lambda_that_reads_the_batch_size() -> None:

@@ -70,7 +70,7 @@ def test_predictions_of_another_checkpoint() -> None:
     after = f"""\
 if FOLDER:
     checkpoint.restore(FOLDER).assert_existing_objects_matched()
-for score in model.predict({READ}())['score']:
+for score in model.predict({READ}(), verbose=0)['score']:
     print(score)
 {NEWEST}model.evaluate({READ}(), return_dict=True)
 """

@@ -7,7 +7,7 @@ from test_loop import ESTIMATOR, MODEL, kept, loop, migrate
 
 TRAINED = "estimator.train(make_input_fn(8, 1))\n"
 PREDICT = "estimator.predict(make_input_fn(4, 1))"
-ARRAYS = "model.predict(make_input_fn(4, 1)())"
+ARRAYS = "model.predict(make_input_fn(4, 1)(), verbose=0)"
 ROWS = "dict(zip(predictions, row)) for row in zip(*predictions.values())"
 
 
@@ -42,10 +42,10 @@ ROWS = "dict(zip(predictions, row)) for row in zip(*predictions.values())"
         ),
         (
             f"print(next({PREDICT}))\n",
-            "predictions = model.predict(make_input_fn(4, 1)().take(1))\n"
+            "predictions = model.predict(make_input_fn(4, 1)().take(1), verbose=0)\n"
             "print({key: values[0] for key, values in predictions.items()})\n",
         ),
-        (f"print(next({PREDICT})['score'])\n", "print(model.predict(make_input_fn(4, 1)().take(1))['score'][0])\n"),
+        (f"print(next({PREDICT})['score'])\n", "print(model.predict(make_input_fn(4, 1)().take(1), verbose=0)['score'][0])\n"),
         (
             f"score = 1\nprint([p['score'] + score for p in {PREDICT}])\n",
             f"score = 1\nprint([p + score for p in {ARRAYS}['score']])\n",
@@ -75,7 +75,7 @@ def test_one_example_at_a_time_is_what_it_is_without_a_word() -> None:
 
 def test_endless_data_for_one_prediction() -> None:
     after = loop(TRAINED + "print(next(estimator.predict(make_input_fn(4, None)))['score'])\n")
-    assert after.endswith("print(model.predict(make_input_fn(4, None)().take(1))['score'][0])\n")
+    assert after.endswith("print(model.predict(make_input_fn(4, None)().take(1), verbose=0)['score'][0])\n")
 
 
 @pytest.mark.parametrize(
