@@ -6,6 +6,7 @@ of a list shows.
 
 from __future__ import annotations
 
+import inspect
 import types
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -187,7 +188,8 @@ class KerasModel(Weighted):
         return squared(y, y_pred)
 
     def predict_step(self, data: Any) -> Any:
-        return self.call(data, training=False)  # type: ignore[attr-defined]
+        call: Any = self.call  # type: ignore[attr-defined]
+        return call(data, training=False) if "training" in inspect.signature(call).parameters else call(data)
 
     def get_metrics_result(self) -> None:
         pass

@@ -113,7 +113,7 @@ def test_two_blanks_of_indentation() -> None:
     source = model_fn(f"x = 1.0\nif params['a']:\n    x = tf.layers.dense(features['x'], 2)\n{DENSE} * x")
     source = source.replace("    ", "  ")
     text = migrate(source)
-    assert "\n  def call(self, features, training=False):\n    " in text
+    assert "\n  def call(self, features):\n    " in text
     assert "\n  with make_strategy(config).scope():\n    model = Model(" in text
     assert "        " not in method(text, "call")
 
