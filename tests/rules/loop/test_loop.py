@@ -272,7 +272,9 @@ def test_arrays_that_are_made_in_a_call() -> None:
         + f'estimator.train({arrays})\nprint([row["score"] for row in estimator.predict({arrays})])\n'
     )
     after = 'tf.data.Dataset.from_tensor_slices(({"x": x}, x)).batch(128)'
-    assert text.endswith(f'model.fit({after})\nprint([score for score in model.predict({after}, verbose=0)["score"]])\n')
+    assert text.endswith(
+        f'model.fit({after})\nprint([score for score in model.predict({after}, verbose=0)["score"]])\n'
+    )
 
 
 ARRAYS = """\

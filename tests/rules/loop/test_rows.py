@@ -45,7 +45,10 @@ ROWS = "dict(zip(predictions, row)) for row in zip(*predictions.values())"
             "predictions = model.predict(make_input_fn(4, 1)().take(1), verbose=0)\n"
             "print({key: values[0] for key, values in predictions.items()})\n",
         ),
-        (f"print(next({PREDICT})['score'])\n", "print(model.predict(make_input_fn(4, 1)().take(1), verbose=0)['score'][0])\n"),
+        (
+            f"print(next({PREDICT})['score'])\n",
+            "print(model.predict(make_input_fn(4, 1)().take(1), verbose=0)['score'][0])\n",
+        ),
         (
             f"score = 1\nprint([p['score'] + score for p in {PREDICT}])\n",
             f"score = 1\nprint([p + score for p in {ARRAYS}['score']])\n",
