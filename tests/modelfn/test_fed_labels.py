@@ -23,7 +23,7 @@ def test_the_model_is_called_with_labels_and_predicts_without() -> None:
     text = assert_same(model_fn(CODE + PREDICT, end=END))
     assert method(text, "call") == (
         """\
-def call(self, features, labels=None, training=False):
+def call(self, features, labels=None):
     code = self.code(features["x"])
     if labels is None:
         return {"code": code}

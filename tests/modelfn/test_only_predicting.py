@@ -39,7 +39,7 @@ def test_a_model_that_only_predicts(refused: str) -> None:
     text = migrate(PROGRAM.format(refused=refused, uses=PREDICTS))
     assert "rate = 0.0" in method(text, "__init__", "Model")
     assert "training=False" in method(text, "call", "Model")
-    assert "model.predict(input_fn())['y']" in text
+    assert "model.predict(input_fn(), verbose=0)['y']" in text
     assert "raise ValueError" not in text
     assert "compute_loss" not in text
 

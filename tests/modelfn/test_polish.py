@@ -105,8 +105,8 @@ def test_helpers_keep_their_names() -> None:
     """
     text = migrate(model_fn(body, end=SPEC, before=HELPER))
     assert "    labels = tf.cast(y, tf.float32)\n" in method(text, "compute_loss")
-    lines = method(text, "rate_at").splitlines()
-    assert lines[0] == "def rate_at(step):" and "    step = tf.cast(step, tf.float32)" in lines
+    lines = method(text, "__call__", "Rate").splitlines()
+    assert lines[0] == "def __call__(self, step):" and "    step = tf.cast(step, tf.float32)" in lines
     assert lines[-1] == "    return tf.minimum(slow, step / 10.0)"
 
 
@@ -128,5 +128,5 @@ def test_arguments_on_lines_of_their_own_stay_so() -> None:
     text = migrate(model_fn(body, end=f"{LOSS}\n{TRAIN_OP}\n{SPEC}", after=after))
     assert "train(\n    estimator,\n    input_fn=F,\n    steps=1,\n)\n" in text
     assert "evaluate(\n    estimator, F, steps=1)\n" in text
-    assert "train(  # why\n    estimator, F)\n" in text
+    assert "train(\n    estimator,  # why\n    F)\n" in text
     assert "train(estimator, input_fn=F,\n      steps=1)\n" in text

@@ -151,5 +151,5 @@ def test_computes_the_same_in_the_other_arm(name: str) -> None:
 def test_features_are_found_by_name() -> None:
     source = model_fn("predictions = tf.layers.dense(features['x'], 3)")
     text = migrate(source.replace("def model_fn(features, labels, mode,", "def model_fn(mode, labels, features,"))
-    assert "def call(self, features, training=False):" in text
+    assert "def call(self, features):" in text
     assert "tf.square(y - y_pred)" in method(text, "compute_loss")
