@@ -303,7 +303,13 @@ class Generator(ModelWriter):
         facts = self.shared.facts
         share = f" / {self.shared.tf}.distribute.get_strategy().num_replicas_in_sync"
         share = share if facts["plain"] and facts["distributed"] else ""
-        lines += [f"{indent}self.loss_metric.update_state({name})", f"{indent}return {name}{share}"]
+        update = f"{indent}self.loss_metric.update_state({name})"
+        if facts["plain"] and facts["recorded"]:  # so that no XLA is between a step and the end of the data
+            lines.append(
+                f"{indent}with {self.shared.tf}.control_dependencies([{name}]):  # Keras 3 counts no batch behind the last"
+            )
+            update = self.unit + update
+        lines += [update, f"{indent}return {name}{share}"]
         training = ", training=True" if writer.uses_training else ""
         parameters = f"self, x=None, y=None, y_pred=None, sample_weight=None{training}"
         head = f"{self.indent}{self.unit}def compute_loss({parameters}):"
