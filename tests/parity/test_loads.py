@@ -143,7 +143,7 @@ def test_values_that_an_init_fn_fills_in_are_compared_and_those_that_it_draws_ar
 @pytest.mark.parametrize(
     ("fixture", "text", "instead", "expected"),
     [
-        ("training/warm_start", "        warm_start_from=warm_start_from,\n    )", "    )", "3 of 3 variables"),
+        ("training/warm_start", "WarmStart(model, warm_start_from)", "WarmStart(model, None)", "3 of 3 variables"),
         ("training/warm_start", "settings if args.warm_start else None", "settings._replace(vars_to_warm_start=None, "
          "var_name_to_prev_var_name=None)", "3 of 3 variables"),
         ("training/warm_start", "hidden_.*/kernel", "hidden_1/kernel", "1 of 3 variables"),
