@@ -147,6 +147,10 @@ class Page:
 
     def above(self, statement: ast.stmt, lines: Iterable[str], apart: bool = False) -> list[Edit]:
         """Lines above a statement; if they are to stand `apart`, with a blank line above."""
+        lines = list(lines)
+        if all(line.startswith("#") for line in lines):  # which belong to no statement of their own
+            text = "".join(f"{self.indent(statement)}{line}{self.module.newline}" for line in lines)
+            return [self.module.insert(self.module.line_span(statement)[0], text)]
         new = self._statements(statement, lines)
         return self.change(Insert(spaced(new) if apart else new, before=statement))
 

@@ -165,7 +165,7 @@ def test_fields_of_the_configuration_are_written_where_they_are_read() -> None:
     [
         ('model_dir="here", config=CONFIG', "CONFIG = load()\n"),
         ("config=config", 'config = tf.estimator.RunConfig("here")\nprint(config)\n'),
-        ("config=config", 'config = tf.estimator.RunConfig("here")\nprint(config.is_chief)\n'),
+        ("config=config", 'config = tf.estimator.RunConfig("here")\nprint(config.task_id)\n'),
         ("config=config", 'config = tf.estimator.RunConfig("a" + load())\nprint(config.model_dir)\n'),
         ("config=config", 'name = "a"\nconfig = tf.estimator.RunConfig(name + "/b")\nname = "c"\n'),
         ("config=config", 'config = tf.estimator.RunConfig("here").replace(**load())\n'),

@@ -182,17 +182,24 @@ def test_values_that_change_before_the_call_stay_with_helpers() -> None:
     kept("steps = 20\n" + lines[0].replace("20", "steps") + "steps = 30\n" + "".join(lines[1:]))
 
 
-@pytest.mark.parametrize(
-    "words", ['os.environ["TF_CONFIG"] = "{}"', "partitioner = None", "strategy = tf.distribute.MirroredStrategy()"]
-)
-def test_programs_that_speak_of_clusters_stay_with_helpers(words: str) -> None:
-    program = MODEL.replace("import tensorflow as tf", "import os\n\nimport tensorflow as tf") + words + "\n"
-    kept(SPECS, program + ESTIMATOR)
+def speaking(words: str) -> str:
+    """A program with a line that speaks of clusters."""
+    return MODEL.replace("import tensorflow as tf", "import os\n\nimport tensorflow as tf") + words + "\n" + ESTIMATOR
+
+
+def test_programs_with_a_strategy_beside_their_configuration_stay_with_helpers() -> None:
+    kept(SPECS, speaking("strategy = tf.distribute.MirroredStrategy()"))
+
+
+@pytest.mark.parametrize("words", ['os.environ["TF_CONFIG"] = "{}"', "partitioner = None"])
+def test_programs_that_speak_of_clusters_make_their_strategy(words: str) -> None:
+    text = migrate(speaking(words) + SPECS)
+    assert "def make_strategy(" in text and "model.distribute_strategy.distribute_datasets_from_function(" in text
 
 
 def test_a_strategy_that_is_asked_for() -> None:
     text = migrate(MODEL + ESTIMATOR + SPECS, strategy="parameter_server")
-    assert "train_and_evaluate(" in text and "make_strategy(" in text
+    assert "model.fit(" in text and "def make_strategy(" in text
     assert ".fit(" in migrate(MODEL + ESTIMATOR + SPECS, strategy="none")
 
 

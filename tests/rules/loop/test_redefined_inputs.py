@@ -19,7 +19,7 @@ def test_a_training_reads_the_function_above_it() -> None:
     use = AGAIN + "print(list(estimator.predict(lambda: make_input_fn([[1.0]]))))\n"
     text = loop(TRAIN + use)
     assert text.startswith("model.fit(make_input_fn(8, None)().take(20))\n")
-    assert "model.predict(make_input_fn([[1.0]]))" in text
+    assert "model.predict(make_input_fn([[1.0]]), verbose=0)" in text
 
 
 @pytest.mark.parametrize("use", ["evaluate(lambda: make_input_fn(8, 1)(), steps=2)", "evaluate(make_input_fn(8, 1))"])
