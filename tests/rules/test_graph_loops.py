@@ -48,7 +48,7 @@ def test_fit_trains_it() -> None:
     )
     assert "steps = 3 - model.optimizer.iterations.numpy()" in text and "    model.fit(input_fn().take(steps), " in text
     assert 'print(model.evaluate(input_fn().take(1), return_dict=True)["loss"])\n' in text
-    assert 'print([p for p in model.predict(input_fn())["p"]])\n' in text
+    assert 'print([p for p in model.predict(input_fn(), verbose=0)["p"]])\n' in text
 
 
 def test_names_of_version_1_are_not_those_of_the_loop() -> None:
