@@ -225,7 +225,9 @@ class OptimizerArguments:
 
 
 def _written(module: Module, node: ast.expr, text: str) -> list[Edit]:
-    """Another expression in the place of one."""
+    """Another expression in the place of one. The same one is written, too: names of that are settled then."""
+    if text == module.segment(node):
+        return [module.edit(node, text)]
     return module.cst.apply([Replace(node, code(text, module.indent(module.statement(node)) or ""))])
 
 

@@ -20,6 +20,15 @@ Results = list[Union[Diagnostic, ProgramUnit]]
 """What is said about one program. One diagnostic at most has a fix that moves it."""
 
 
+def _places(module: Module, node: ast.AST) -> list[ast.AST]:
+    """What is rewritten with a use of a name: itself, or the function that gets it, where the name stays as it is."""
+    parent = module.parent(node)
+    keyword = parent if isinstance(parent, ast.keyword) else node
+    call = module.parent(parent) if isinstance(parent, ast.keyword) else parent
+    given = isinstance(call, ast.Call) and keyword in (*call.args, *call.keywords)
+    return [node, call.func] if given and isinstance(call, ast.Call) else [node]
+
+
 def is_native(results: Results) -> bool:
     """Whether all Estimators of a program become layers."""
     return all(result.tier == "native" for result in results if isinstance(result, ProgramUnit))
@@ -83,8 +92,9 @@ class Sharing:
         concerned = [number, *self._partners(number, (module.path, name))]
         edits = [edit for fix in map(self.fixes.__getitem__, concerned) if fix is not None for edit in fix.edits]
         for other, node in self._uses(module, name):
-            start, end = other.span(node)
-            if not any(edit.path == other.path and edit.start < end and start < edit.end for edit in edits):
+            spans = [other.span(place) for place in _places(other, node)]
+            own = [edit for edit in edits if edit.path == other.path]
+            if not any(edit.start < end and start < edit.end for edit in own for start, end in spans):
                 return other.location(node).line_text
         return None
 

@@ -117,4 +117,4 @@ def test_summaries_without_a_folder_go_nowhere() -> None:
 
 def test_predictions_that_are_a_tensor_are_rows() -> None:
     text = migrated(PROGRAM.replace('{"p": w}', "tf.square(features['x'])").replace('row["p"] for', "row for"))
-    assert "print([row for row in model.predict(input_fn())])" in text
+    assert "print([row for row in model.predict(input_fn(), verbose=0)])" in text

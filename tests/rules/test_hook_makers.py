@@ -178,7 +178,7 @@ def test_a_class_derived_from_a_logging_hook() -> None:
     assert "class MetricLogger(tf.compat.v1.train.LoggingTensorHook):" in text
     assert "self._step = tf.compat.v1.train.get_global_step()" in text
     assert f"callbacks=[HookCallback(MetricLogger({{{NAMES}}}, 2))]" in text
-    assert "e = watch_head(linear_classifier(" in text
+    assert "e = watch_head(linear_classifier(" in "".join(text.split("\n    "))
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,8 @@ def test_logging_hooks_that_are_refused(before: str, use: str, reason: str) -> N
 
 def test_names_that_are_only_known_when_it_runs() -> None:
     use = "e.train(input_fn, hooks=[tf.train.LoggingTensorHook({'a': PREFIX + 'head/truediv'}, 5)])"
-    assert "e = watch_head(linear_classifier(" in migrate(program("PREFIX = 'linear/'", use))
+    text = migrate(program("PREFIX = 'linear/'", use))
+    assert "e = watch_head(linear_classifier(" in "".join(text.split("\n    "))
 
 
 def test_nothing_is_watched_that_nobody_reads() -> None:

@@ -58,9 +58,7 @@ def test_it_has_no_annotations_and_needs_nothing_but_tensorflow() -> None:
         program("RMSPropOptimizer(0.1)", "\nRMSprop = 3\n"),
         program("RMSPropOptimizer(0.1)", head="import tensorflow as tensors\n").replace("tf.", "tensors."),
         program("RMSPropOptimizer(0.1)", "\n\ndef other():\n    RMSprop = 3\n    return RMSprop\n"),
-        program(
-            "MomentumOptimizer(0.1, 0.9)", body='prediction = tf.gather(tf.get_variable("t", [4, 1]), features["x"])'
-        ),
+        program("ProximalAdagradOptimizer(0.1)"),
     ],
     ids=["its name is taken", "tensorflow has another name", "its name is taken in a function", "long"],
 )
@@ -82,7 +80,7 @@ def test_what_two_files_need_stands_in_a_file() -> None:
 
 def test_what_a_short_helper_is() -> None:
     assert short_helpers(["train"]) is None and short_helpers(["no_such_helper"]) is None
-    assert short_helpers(["DenseFeatures", "RMSprop"]) is None
+    assert short_helpers(["KernelOptimizer"]) is None
     adam = short_helpers(["Adam"])
     assert adam is not None and list(adam) == ["Adam"]
     assert sum(len(text.splitlines()) for text in adam.values()) < LINES

@@ -460,7 +460,10 @@ def test_values_stay(call: str) -> None:
     numpy = pytest.importorskip("numpy")
     before = call.replace("{x}", X)
     after = transform(f"{V1}y = {before}\n", RULES).splitlines()[2][len("y = ") :]
-    old = eval(before, {"tf": tf.compat.v1})
+    try:
+        old = eval(before, {"tf": tf.compat.v1})
+    except tf.errors.UnimplementedError as error:
+        pytest.skip(f"the kernels of this machine lack it: {error.message}")
     new = eval(after, {"tf": tf})
     for one_old, one_new in zip(tf.nest.flatten(old), tf.nest.flatten(new)):
         numpy.testing.assert_array_equal(numpy.asarray(one_old), numpy.asarray(one_new))
