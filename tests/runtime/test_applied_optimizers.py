@@ -99,4 +99,5 @@ def test_same_steps(source: str, made: str, decayed: bool, tmp_path: Path) -> No
     assert sorted(before) == sorted(after)
     np.testing.assert_allclose(new_losses, old_losses, rtol=3e-6)
     for name, value in before.items():
-        np.testing.assert_allclose(after[name], value, rtol=1e-5, atol=1e-7, err_msg=name)
+        rounded = 3e-7 * np.abs(value).max()  # an element near 0 is the sum of steps as large as the others
+        np.testing.assert_allclose(after[name], value, rtol=1e-5, atol=max(1e-7, rounded), err_msg=name)
