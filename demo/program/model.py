@@ -14,14 +14,14 @@ def model_fn(features, labels, mode, params):
     bias = tf.get_variable("bias", [1], initializer=tf.zeros_initializer())
 
     # First order: sum of w x
-    first_order = tf.reduce_sum(tf.nn.embedding_lookup(weights, ids, partition_strategy="div") * values, axis=1)
+    first_order = tf.reduce_sum(tf.nn.embedding_lookup(weights, ids, partition_strategy="div") * values, axis=1, keepdims=True)
 
     # Second order: half of (square of the sum - sum of the squares)
     embeddings = tf.nn.embedding_lookup(factors, ids, partition_strategy="div")
     embeddings = tf.multiply(embeddings, tf.expand_dims(values, -1))
     sum_square = tf.square(tf.reduce_sum(embeddings, axis=1))
     square_sum = tf.reduce_sum(tf.square(embeddings), axis=1)
-    second_order = 0.5 * tf.reduce_sum(sum_square - square_sum, axis=1)
+    second_order = 0.5 * tf.reduce_sum(sum_square - square_sum, axis=1, keepdims=True)
 
     # Deep part
     regularizer = tf.keras.regularizers.l2(params["l2"])
@@ -32,7 +32,7 @@ def model_fn(features, labels, mode, params):
             deep = tf.nn.dropout(deep, keep_prob=params["keep_prob"])
     deep = tf.layers.dense(deep, 1, name="deep_out")
 
-    logits = bias + first_order + second_order + tf.squeeze(deep, axis=1)
+    logits = bias + first_order + second_order + deep
     probability = tf.sigmoid(logits)
     predictions = {"probability": probability}
     if mode == tf.estimator.ModeKeys.PREDICT:

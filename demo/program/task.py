@@ -49,7 +49,7 @@ def main(_):
 
     with tf.gfile.GFile(os.path.join(FLAGS.model_dir, "predictions.txt"), "w") as out:
         for row in estimator.predict(lambda: input_fn("test", num_epochs=1)):
-            out.write("%.6f\n" % row["probability"])
+            out.write("%.6f\n" % row["probability"][0])
 
 
 if __name__ == "__main__":

@@ -223,3 +223,19 @@ def test_losses_of_clicks(columns: int) -> None:
     old = tensorflow_1(make, labels, output)
     metric = tf.keras.metrics.BinaryCrossentropy(from_logits=True, name="key")
     assert keras(metric, labels, output) == pytest.approx(old, rel=1e-6)
+
+
+ROUNDED = "tf.metrics.accuracy(labels, tf.round(tf.sigmoid(logits)))"
+
+
+@pytest.mark.parametrize(
+    ("before", "compiled"),
+    [
+        ('deep = tf.layers.dense(features["x"], 1)\nlogits = features["wide"] + 2.0 * deep', True),
+        ('logits = tf.layers.dense(features["x"], 1) + features["wide"]', True),
+        ('deep = tf.layers.dense(features["x"], 1)\nlogits = features["wide"] + tf.squeeze(deep, 1)', False),
+        ('deep = tf.layers.dense(features["x"], 1)\nlogits = tf.reduce_sum(deep, 1)', False),
+    ],
+)
+def test_sums_have_as_many_axes_as_the_part_that_has_the_most(before: str, compiled: bool) -> None:
+    assert ("BinaryAccuracy(threshold=0.0" in migrated(f'"key": {ROUNDED}', before)) is compiled

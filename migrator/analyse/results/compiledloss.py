@@ -78,12 +78,24 @@ class ProgramReading:
 
     @property
     def output_has_last_axis(self) -> bool:
-        """Whether the output is seen to be [n, k]: a dense layer has made it."""
+        """Whether the output is seen to be [n, k]: a dense layer has made it, or a part of a sum that it is."""
         single = self.generator.single
-        made = self.plan.slicer.reaching(single.name, len(self.plan.flow.leaves), self.mode) if single else []
-        value = made[0].node.value if made and isinstance(made[0].node, ast.Assign) else None
-        site = self.plan.site_of.get(id(value))
-        return len(made) == 1 and site is not None and site.layer.constructor.endswith(".keras.layers.Dense")
+        return single is not None and self._has_last_axis(single.name, len(self.plan.flow.leaves), None)
+
+    def _has_last_axis(self, name: str, index: int, at: Leaf | None, deep: int = 0) -> bool:
+        """Whether what a name stands for at a statement is [n, k]."""
+        made = self.plan.slicer.reaching(name, index, self.mode, at)
+        value = made[0].node.value if len(made) == 1 and isinstance(made[0].node, ast.Assign) else None
+        return value is not None and deep < 8 and self._is_of_rows(value, made[0], deep + 1)
+
+    def _is_of_rows(self, node: ast.expr, at: Leaf, deep: int) -> bool:
+        """Whether an expression is [n, k]: what is broadcast has as many axes as the part that has the most."""
+        if isinstance(node, ast.Name):
+            return self._has_last_axis(node.id, at.index, at, deep)
+        if isinstance(node, ast.BinOp):
+            return any(self._is_of_rows(part, at, deep) for part in (node.left, node.right))
+        site = self.plan.site_of.get(id(node))
+        return site is not None and site.layer.constructor.endswith(".keras.layers.Dense")
 
     @property
     def is_exact(self) -> bool:
