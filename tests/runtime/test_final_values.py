@@ -38,8 +38,9 @@ def model_fn(features, labels, mode):
 
 estimator = tf.estimator.Estimator(model_fn, "FOLDER")
 estimator.train(input_fn, steps=7)
-estimator.train(input_fn, steps=2)
+print(estimator.train(input_fn, steps=2))
 """
+"""What `train` returns keeps the helpers; without them nothing reads what the hook computes, and it goes."""
 ALL = '{"total": total, "w": w, "rest": [tf.cast(tf.train.get_global_step(), tf.float32), 2 * total]}'
 
 
