@@ -7,7 +7,6 @@ KEPT = "a kept model_fn"
 OPTIMIZERS = "an optimizer of `tf.keras.optimizers.legacy`"
 SEVERAL = "several devices or machines"
 LAYERS = "layers that Keras 3 computes otherwise"
-EVALUATED = "the loss of an evaluation that a model computes itself, behind a training that is stopped amid an epoch"
 SERVED = "SavedModels for TensorFlow Serving and sessions"
 INTEGERS = "SavedModels of models that are fed integers"
 NAMES = "weights of a canned model by name"
@@ -28,7 +27,6 @@ NOT_WITH_KERAS_3 = {
     "canned/wide_and_deep": COLUMNS,
     "canned/wines": COLUMNS,
     "classifiers/grades": INTEGERS,
-    "ctr/dcn": EVALUATED,
     "ctr/deepfm": INTEGERS,
     "distribution/mirrored": SEVERAL,
     "distribution/sharded_tables/parameter_servers": SEVERAL,
