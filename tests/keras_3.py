@@ -7,7 +7,7 @@ KEPT = "a kept model_fn"
 OPTIMIZERS = "an optimizer of `tf.keras.optimizers.legacy`"
 SEVERAL = "several devices or machines"
 LAYERS = "layers that Keras 3 computes otherwise"
-SERVED = "SavedModels for TensorFlow Serving and sessions"
+SERVED = "SavedModels for TensorFlow Serving and sessions, where a program trains by `fit`"
 INTEGERS = "SavedModels of models that are fed integers"
 NAMES = "weights of a canned model by name"
 
