@@ -444,7 +444,7 @@ def test_edits_touch_only_their_spans() -> None:
 
 def test_other_rules_leave_a_program_alone_whose_file_is_taken(root: Path, tmp_path: Path) -> None:
     (tmp_path / "tf2_training.py").write_text("mine = 1\n")
-    text = (root / "fixtures" / "classifiers" / "grades" / "before.py").read_text()
+    text = (root / "fixtures" / "recurrent" / "replies" / "before.py").read_text()
     outcomes = migrate_component([decode(str(tmp_path / "model.py"), text.encode())], Settings())
     assert [outcome.status for outcome in outcomes] == ["unchanged"] and codes(outcomes[0]) == ["E011"]
 
