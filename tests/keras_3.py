@@ -37,6 +37,7 @@ NOT_WITH_KERAS_3 = {
     "keras_estimator/digits": "`input_names` of a Keras model",
     "lifecycle/checkpoints": NAMES,
     "lifecycle/formats": COLUMNS,
+    "lifecycle/predictor": SERVED,
     "lifecycle/serving": SERVED,
     "lifecycle/watchers": COLUMNS,
     "programs/inherited": COLUMNS,
