@@ -24,7 +24,9 @@ def test_each_gets_a_name() -> None:
     after = migrate(program(f"{FIRST}{TRAIN}{SECOND}{EVALUATE}rows = list(estimator.predict(input_fn=input_fn))\n"))
     assert "train_dataset = tf.data.Dataset.from_tensor_slices((A, B)).repeat().batch(128)\n" in after
     assert "model.fit(train_dataset.take(3))" in after and "eval_dataset = tf.data.Dataset.from" in after
-    assert "model.evaluate(eval_dataset, return_dict=True)" in after and "model.predict(eval_dataset, verbose=0)" in after
+    assert (
+        "model.evaluate(eval_dataset, return_dict=True)" in after and "model.predict(eval_dataset, verbose=0)" in after
+    )
 
 
 def test_two_of_a_kind_are_numbered() -> None:
