@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from migrator.emit.modelwriter import ModelWriter
 
 
-_LONG = 100
-
-
 class _FactoryWriter(Writer):
     """Writes a learning rate that the program computes as a schedule, and its class before its first use."""
 

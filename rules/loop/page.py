@@ -105,7 +105,8 @@ class Page:
             else:
                 yield from self.change(Import(statement))
         if group and first is not None:
-            yield self.module.insert(self.module.line_span(first)[0], "".join(f"{line}\n" for line in (*group, "")))
+            text = "".join(f"{line}{self.module.newline}" for line in (*group, ""))
+            yield self.module.insert(self.module.line_span(first)[0], text)
 
     @property
     def unit(self) -> str:
