@@ -42,6 +42,7 @@ NOT_WITH_KERAS_3 = {
     "lifecycle/watchers": COLUMNS,
     "programs/inherited": COLUMNS,
     "recurrent/baskets": COLUMNS,
+    "recurrent/forecast": SERVED,
     "text/reviews": COLUMNS,
 }
 """Fixtures, or single cases of them, and what Keras 3 does not have for them."""

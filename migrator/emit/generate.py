@@ -238,7 +238,9 @@ class Generator(ModelWriter):
 
         lines = written(self.lean(support, written))
         labels = f", {plan.labels}=None" if plan.fed else ""
-        training = ", training=False" if writer.uses_training or any(s.layer.trains for s in plan.sites) else ""
+        training = (
+            ", training=False" if writer.uses_training or any(s.layer.asks_for_training for s in plan.sites) else ""
+        )
         head = f"{self.indent}{self.unit}def call(self, {plan.features}{labels}{training}):"
         return [head, *trimmed(lines)]
 

@@ -462,3 +462,16 @@ def test_a_function_in_a_function_wraps_under_a_condition() -> None:
 def test_a_function_in_a_function_under_a_condition_of_its_own_is_left_alone() -> None:
     body = f"{HEAD}cell = stack(mode == {TRAIN}, 0.5)\n{LOOP}"
     manual_reason(model_fn(body, before=NESTED.format("training and keep")))
+
+
+@pytest.mark.parametrize(
+    ("body", "asked"),
+    [
+        ("cell = tf.nn.rnn_cell.GRUCell(4)\n" + LOOP, True),
+        ("predictions = tf.layers.dropout(tf.layers.dense(x, 3), training=mode == tf.estimator.ModeKeys.TRAIN)", True),
+        ("predictions = tf.layers.dense(x, 3)", False),
+    ],
+)
+def test_training_of_call(body: str, asked: bool) -> None:
+    """Keras 3 tells a model of training only if its `call` takes the flag, and cells that drop learn of it from there."""
+    assert ("training=False" in both(body)[1]) is asked

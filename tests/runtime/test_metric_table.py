@@ -149,9 +149,9 @@ def run_old(head: str, data: list[Given], tried: list[Variant]) -> dict[Variant,
 def written(head: str, weights: str) -> tuple[str, str]:
     """How the metric is made, and the method that updates it."""
     call = f"tf.metrics.{called(head, weights)}"
-    text = migrate(
-        model_fn("predictions = tf.layers.dense(features['x'], 3) * 1.0", end=f"{LOSS}\n{TRAIN_OP}\n{SPEC % call}")
-    )
+    # Outputs of any rank, as these are: of outputs [n, k] some metrics move to `compile`, for which [n] would be wrong.
+    body = "predictions = tf.reshape(tf.layers.dense(features['x'], 3), features['shape'])"
+    text = migrate(model_fn(body, end=f"{LOSS}\n{TRAIN_OP}\n{SPEC % call}"))
     compiled = re.search(r"metrics=\[(.*)\]", text)
     if compiled is not None:  # Keras gives it labels and output as they are
         return (

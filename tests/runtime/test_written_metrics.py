@@ -107,7 +107,8 @@ def run_old(call: str, labels: list[np.ndarray], predictions: list[np.ndarray]) 
 
 
 def run_new(call: str, labels: list[np.ndarray], predictions: list[np.ndarray]) -> np.ndarray:
-    body = "predictions = tf.layers.dense(features['x'], 3) * 1.0"
+    # Outputs of any rank, as these are: of outputs [n, k] some metrics move to `compile`, for which [n] would be wrong.
+    body = "predictions = tf.reshape(tf.layers.dense(features['x'], 3), features['shape'])"
     text = migrate(model_fn(body, end=f"{LOSS}\n{TRAIN_OP}\n{SPEC % f'tf.metrics.{call}'}"))
     scope: dict[str, Any] = {"tf": tf, **vars(metrics), **vars(mean_errors)}
     compiled = re.search(r"metrics=\[(.*)\]", text)

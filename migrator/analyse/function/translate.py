@@ -68,6 +68,17 @@ class Layer:
     built: bool = False
     """Whether `build` makes it, because its sizes are those of the first input."""
 
+    @property
+    def asks_for_training(self) -> bool:
+        """Whether it may do something else in training, and so may what it is made of: cells that drop, layers of a helper.
+
+        Keras 3 tells a model of training only if its `call` takes `training`; layers inside learn of it from there.
+        """
+        if self.helper is not None:
+            return self.trains or any(site.layer.asks_for_training for site in self.helper.sites)
+        known = self.weight or self.columns or self.constructor.startswith(("tf.keras.layers.", "self.add_weight"))
+        return self.trains or self.recurrent or self.maker is not None or not known
+
 
 class Writing(Protocol):
     """What a translation may ask while it writes an expression."""
