@@ -330,11 +330,11 @@ def main(config_path: str) -> int:
     started = time.time()
     import tensorflow as tf
 
-    keras = str(getattr(tf.keras, "__version__", getattr(tf.keras, "version", lambda: "?")()))
+    keras = tf.keras.Model.__module__.split(".")[0]
     versions = {
         "python": sys.version.split()[0],
         "tensorflow": tf.__version__,
-        "keras": "{} ({})".format(keras, tf.keras.Model.__module__.split(".")[0]),
+        "keras": "{} ({})".format(getattr(sys.modules[keras], "__version__", "?"), keras),
         "numpy": np.__version__,
     }
     if config.get("mode") == "free":

@@ -123,11 +123,17 @@ def _table(head: tuple[str, ...], rows: list[tuple[bool, list[str]]], text: int 
 
     def cells(tag: str, values: list[str] | tuple[str, ...]) -> str:
         return "".join(
-            f"<{tag}{'' if index < text else ' class=n'}>{escape(value)}</{tag}>" for index, value in enumerate(values)
+            f"<{tag}>{_breaking(value)}</{tag}>" if index < text else f"<{tag} class=n>{escape(value)}</{tag}>"
+            for index, value in enumerate(values)
         )
 
     body = "".join(f"<tr{'' if equal else ' class=off'}>{cells('td', values)}</tr>" for equal, values in rows)
     return f'<div class="scroll"><table><tr>{cells("th", head)}</tr>{body}</table></div>'
+
+
+def _breaking(name: str) -> str:
+    """A name that a narrow page may break behind its slashes and underscores."""
+    return escape(name).replace("/", "/<wbr>").replace("_", "_<wbr>")
 
 
 def _sides(report: CaseReport) -> str:
