@@ -181,6 +181,20 @@ def test_same_as_estimator(tmp_path: Path, program: Any) -> None:
 
 
 @needs_estimators
+@pytest.mark.parametrize("empty", [lambda data: data.take(0), lambda data: data.filter(lambda *_: False)])
+@pytest.mark.parametrize("make", [graph_model, cluster_graph.graph_model])
+def test_metrics_without_data_are_those_of_the_estimator(tmp_path: Path, make: Any, empty: Any) -> None:
+    old = tf.estimator.Estimator(model_fn, str(tmp_path / "old"))
+    new = make(as_migrated(model_fn), str(tmp_path / "new"))
+    old.train(input_fn, max_steps=3)
+    train(new, input_fn, max_steps=3)
+    evaluate(new, input_fn)  # of which nothing may be left
+    expected = old.evaluate(lambda: empty(input_fn("eval")))
+    assert evaluate(new, lambda: empty(input_fn("eval"))) == pytest.approx(expected)
+    assert set(expected) == {"loss", "mae", "global_step"}
+
+
+@needs_estimators
 def test_training_goes_on_in_a_new_process(tmp_path: Path) -> None:
     whole = graph_model(as_migrated(model_fn), str(tmp_path / "whole"))
     train(whole, input_fn, max_steps=8)

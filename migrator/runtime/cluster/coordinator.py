@@ -33,7 +33,7 @@ class CoordinatorRun(LocalRun):
         model = self.model
         model.reset_metrics()
         with model.distribute_strategy.scope():
-            test_step, results = tf.function(model.test_step), model.get_metrics_result()
+            test_step, results = tf.function(model.test_step), {}
             for batch in batches:
                 results = test_step(batch)
         return {name: float(value) for name, value in results.items()}

@@ -64,6 +64,7 @@ class GraphModel(tf.keras.Model):
             params={} if params is None else params,
             traced=[],
             local={each: [] for each in ("train", "eval", "infer")},
+            values=dict,  # of the metrics, where no batch has come
             variables={"global_step": self.global_step},
         )
 
@@ -82,6 +83,11 @@ class GraphModel(tf.keras.Model):
         super().reset_metrics()
         for mode in self.graphs.local:
             self.start_session(mode)
+
+    def without_batch(self) -> dict[str, Any]:
+        """The metrics of an evaluation of which the data end at once: each as it begins."""
+        self.start_session("eval")
+        return {**self.get_metrics_result(), **self.graphs.values()}
 
     def offered(self, mode: str) -> dict[str, Any]:
         """What a `model_fn` may name as its arguments, beside the features and labels."""
@@ -186,8 +192,9 @@ class Graph:
             return
         self.function = wrapped.prune(inputs, [result.loss, self.update])
         if mode == "eval":
-            metrics = dict(result.eval_metric_ops or {})
-            self.metrics = wrapped.prune(inputs, {name: value for name, (value, _) in metrics.items()})
+            metrics = {name: value for name, (value, _) in (result.eval_metric_ops or {}).items()}
+            self.metrics = wrapped.prune(inputs, metrics)
+            model.graphs.values = lambda: wrapped.prune([], metrics)()
 
     def takes(self, batch: Any) -> bool:
         """Whether the graph was traced for batches like this one."""

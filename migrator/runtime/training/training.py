@@ -195,7 +195,8 @@ def evaluate(
 def without_batch(model: tf.keras.Model) -> dict[str, Any]:
     """What an Estimator reports where the data end at once: each metric, the loss among them, as it begins."""
     model.reset_metrics()
-    results = {name: np.asarray(value) for name, value in model.get_metrics_result().items()}
+    found = model.without_batch() if hasattr(model, "without_batch") else model.get_metrics_result()
+    results = {name: np.asarray(value) for name, value in found.items()}
     return {name: value if value.ndim else value.item() for name, value in results.items()}
 
 
