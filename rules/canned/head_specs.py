@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import Expression, Writing, bind, is_none
 from migrator.emit.render import Renderer
+from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
@@ -38,8 +39,46 @@ _ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 _PLAIN_REDUCTION = "SUM_OVER_BATCH_SIZE"
 
 
-def spelled_out(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
-    """The statements that do what ``head.create_estimator_spec(…)`` does; none for other calls. Raises Stuck."""
+@Desugaring
+def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
+    """The statements that do what ``head.create_estimator_spec(…)`` does; none for other calls. Raises Stuck.
+
+    ```python
+    import tensorflow as tf
+
+
+    def model_fn(features, labels, mode):
+        head = tf.contrib.estimator.regression_head()
+        logits = tf.layers.dense(features["x"], 1)
+        return head.create_estimator_spec(
+            features, mode, logits, labels, optimizer=tf.train.AdamOptimizer(0.1)
+        )
+
+
+    estimator = tf.estimator.Estimator(model_fn)
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+
+    def model_fn(features, labels, mode):
+        logits = tf.layers.dense(features["x"], 1)
+        predictions = {"predictions": logits}
+        if mode == tf.estimator.ModeKeys.PREDICT:
+            return tf.estimator.EstimatorSpec(mode, predictions=predictions)
+        targets = tf.reshape(tf.cast(labels, tf.float32), [-1, 1])
+        loss = tf.losses.mean_squared_error(targets, logits)
+        if mode == tf.estimator.ModeKeys.EVAL:
+            return tf.estimator.EstimatorSpec(mode, loss=loss, eval_metric_ops={"average_loss": tf.metrics.mean_squared_error(targets, logits)})
+        with tf.name_scope("head"):
+            train_op = tf.train.AdamOptimizer(0.1).minimize(loss, global_step=tf.train.get_global_step())
+        return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=tf.group(train_op, *tf.get_collection(tf.GraphKeys.UPDATE_OPS)))
+
+
+    estimator = tf.estimator.Estimator(model_fn)
+    ```
+    """  # noqa: E501
     if not isinstance(call.func, ast.Attribute) or call.func.attr != METHOD:
         return []
     project = drafts.project

@@ -1,17 +1,15 @@
 """An iterator that a model_fn keeps in a name, as a list.
 
-    layers = map(int, params["layers"].split(","))
-    for units in layers:
-
-is ``layers = list(map(int, …))``. In Python 3 an iterator is empty after it was read once, so this is the same only where it
-is read once, or where a program counts on a list, as it was in Python 2: ``len(layers)``, ``layers[0]``.
+In Python 3 an iterator is empty after it was read once, so this is the same only where it is read once, or where a program
+counts on a list, as it was in Python 2: ``len(layers)``, ``layers[0]``.
 """
 
 from __future__ import annotations
 
 import ast
 
-from migrator.normalise.draft.draft import Change
+from migrator.normalise.desugaring import Desugaring
+from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import statements
 from migrator.rewrite import Replace, expr
@@ -21,8 +19,26 @@ _READERS = frozenset("list tuple dict set sorted sum zip enumerate map filter ma
 _LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
 
 
-def listed(module: Module, function: ast.FunctionDef) -> list[Change]:
-    """The change of one iterator of a function; none if there is no more."""
+@Desugaring
+def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Change]:
+    """The change of one iterator of a function; none if there is no more.
+
+    ```python
+    def network(x, params):
+        layers = map(int, params["layers"].split(","))
+        for units in layers:
+            x = dense(x, units)
+        return x
+    ```
+    becomes
+    ```python
+    def network(x, params):
+        layers = list(map(int, params["layers"].split(",")))
+        for units in layers:
+            x = dense(x, units)
+        return x
+    ```
+    """
     for statement in statements(function):
         target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
         if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Name):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrator.analyse.statements.loggers import called_function
+from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.returns import own_statements
 from migrator.resolve.module import Module
@@ -14,8 +15,27 @@ _MODE = "mode"
 _LOGGERS = ("logging.", "tensorflow.logging.", "absl.logging.")
 
 
-def dropped(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Change]:
-    """The edits that take such messages out of a function."""
+@Desugaring
+def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Change]:
+    """The edits that take such messages out of a function.
+
+    ```python
+    import tensorflow as tf
+
+
+    def model_fn(features, labels, mode):
+        tf.logging.info("mode: %s", mode)
+        return tf.layers.dense(features["x"], 1)
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+
+    def model_fn(features, labels, mode):
+        return tf.layers.dense(features["x"], 1)
+    ```
+    """
     if _MODE not in {a.arg for a in (*function.args.args, *function.args.kwonlyargs)}:
         return []
     changes: list[Change] = []

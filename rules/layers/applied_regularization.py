@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind
-from migrator.normalise.draft.draft import Change
+from migrator.normalise.desugaring import Desugaring
+from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
 from migrator.rewrite import Insert, Replace, expr, statements
@@ -23,8 +24,28 @@ if TYPE_CHECKING:
 _NAMES = frozenset(f"tensorflow.contrib.{package}.apply_regularization" for package in ("layers", "slim"))
 
 
-def spelled_out(module: Module, call: ast.Call) -> list[Change]:
-    """The edits that write the sum and the collection instead of the call; none for other calls. Raises Stuck."""
+@Desugaring
+def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
+    """The edits that write the sum and the collection instead of the call; none for other calls. Raises Stuck.
+
+    ```python
+    import tensorflow as tf
+
+
+    def penalty(w, v):
+        return tf.contrib.layers.apply_regularization(tf.contrib.layers.l2_regularizer(0.1), [w, v])
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+
+    def penalty(w, v):
+        penalty = tf.add_n([tf.contrib.layers.l2_regularizer(0.1)(w), tf.contrib.layers.l2_regularizer(0.1)(v)])
+        tf.add_to_collection(tf.GraphKeys.REGULARIZATION_LOSSES, penalty)
+        return penalty
+    ```
+    """
     name = module.resolve(call.func)
     if name not in _NAMES:
         return []

@@ -1,10 +1,6 @@
 """`arg_scope` of slim around layers that stand in it: what it says is said to each of them, so that native migrates them.
 
-    with slim.arg_scope([slim.conv2d], padding="SAME"):
-        net = slim.conv2d(net, 4, 3)
-
-is ``net = slim.conv2d(net, 4, 3, padding="SAME")``. A scope that functions are called in which make layers stays: they would
-have to be told as well.
+A scope that functions are called in which make layers stays: they would have to be told as well.
 """
 
 from __future__ import annotations
@@ -13,7 +9,8 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from migrator.normalise.draft.draft import Change
+from migrator.normalise.desugaring import Desugaring
+from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.roots import calls_below
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
@@ -39,8 +36,29 @@ _PLAIN = (
 )  # fmt: skip
 
 
-def spelled_out(project: Project, module: Module, call: ast.Call) -> list[Change]:
-    """The edits that tell each layer in a scope what the scope says; none if that is not certain, or for other calls."""
+@Desugaring
+def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
+    """The edits that tell each layer in a scope what the scope says; none if that is not certain, or for other calls.
+
+    ```python
+    from tensorflow.contrib import slim
+
+
+    def network(net):
+        with slim.arg_scope([slim.conv2d], padding="SAME"):
+            net = slim.conv2d(net, 4, 3)
+        return net
+    ```
+    becomes
+    ```python
+    from tensorflow.contrib import slim
+
+
+    def network(net):
+        net = slim.conv2d(net, 4, 3, padding="SAME")
+        return net
+    ```
+    """
     item = module.parent(call)
     scope = module.parent(item) if isinstance(item, ast.withitem) else None
     if (
@@ -55,7 +73,7 @@ def spelled_out(project: Project, module: Module, call: ast.Call) -> list[Change
     told = {_layer(module, function) for function in functions.elts}
     if None in told or not _may_be_repeated(module, call, scope):
         return []
-    layers = _layers_told(project, module, scope, {name for name in told if name is not None})
+    layers = _layers_told(drafts.project, module, scope, {name for name in told if name is not None})
     if layers is None:
         return []
     told_now = [Replace(layer, _told(module, layer, call.keywords)) for layer in layers]

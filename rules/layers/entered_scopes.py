@@ -1,17 +1,12 @@
-"""Layers of `tf.contrib.layers` and slim that get the scope which is entered around them.
-
-    with tf.variable_scope("conv1") as scope:
-        net = slim.conv2d(images, 8, [3, 3], scope=scope)
-
-makes ``conv1/weights``, as ``slim.conv2d(images, 8, [3, 3], scope="conv1")`` does outside of that scope.
-"""
+"""Layers of `tf.contrib.layers` and slim that get the scope which is entered around them."""
 
 from __future__ import annotations
 
 import ast
 
 from migrator.analyse.variables.scopes import VARIABLE_SCOPE
-from migrator.normalise.draft.draft import Change
+from migrator.normalise.desugaring import Desugaring
+from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Replace, expr
@@ -27,8 +22,32 @@ _WITHOUT_VARIABLES = frozenset(
 )
 
 
-def spelled_out(module: Module, call: ast.Call) -> list[Change]:
-    """The edits that name the scope in the call instead of around it; none for other calls, and where more stands in it."""
+@Desugaring
+def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
+    """The edits that name the scope in the call instead of around it; none for other calls, and where more stands in it.
+
+    ```python
+    import tensorflow as tf
+    from tensorflow.contrib import slim
+
+
+    def network(images):
+        with tf.variable_scope("conv1") as scope:
+            net = slim.conv2d(images, 8, [3, 3], scope=scope)
+        return net
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+    from tensorflow.contrib import slim
+
+
+    def network(images):
+        with tf.variable_scope(tf.get_variable_scope()) as scope:
+            net = slim.conv2d(images, 8, [3, 3], scope="conv1")
+        return net
+    ```
+    """
     name, tf = module.resolve(call.func) or "", whole_name(module)
     scope = next((keyword.value for keyword in call.keywords if keyword.arg == "scope"), None)
     if not name.startswith(tuple(CONTRIB_LAYERS)) or not isinstance(scope, ast.Name) or tf is None:

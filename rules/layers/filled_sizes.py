@@ -1,10 +1,4 @@
-"""A list of sizes that a loop fills for its own next turn, as it is in the end: layers can be made of it before the loop runs.
-
-sizes = [fields]                                     sizes = [fields] + [int(n) for n in params["units"]]
-for i, n in enumerate(params["units"]):              for i, n in enumerate(params["units"]):
-    w = tf.get_variable("w%d" % i, [sizes[-1], n])       w = tf.get_variable("w%d" % i, [sizes[i], n])
-    sizes.append(int(n))
-"""
+"""A list of sizes that a loop fills for its own next turn, as it is in the end: layers can be made of it before the loop runs."""
 
 from __future__ import annotations
 
@@ -12,7 +6,8 @@ import ast
 
 from migrator import rewrite
 from migrator.analyse.statements.names import binds, reads, targets
-from migrator.normalise.draft.draft import Change
+from migrator.normalise.desugaring import Desugaring
+from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import is_name, walk
 from migrator.rewrite import Remove, Replace, code, expr
@@ -20,8 +15,33 @@ from migrator.rewrite import Remove, Replace, code, expr
 _LEAVES = (ast.Break, ast.Continue, ast.Return)
 
 
-def filled_at_once(module: Module, function: ast.FunctionDef) -> list[Change]:
-    """The changes for one such list; none if there is no more."""
+@Desugaring
+def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Change]:
+    """The changes for one such list; none if there is no more.
+
+    ```python
+    import tensorflow as tf
+
+
+    def network(x, fields, units):
+        sizes = [fields]
+        for i, n in enumerate(units):
+            x = tf.matmul(x, tf.get_variable("w%d" % i, [sizes[-1], n]))
+            sizes.append(int(n))
+        return x
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+
+    def network(x, fields, units):
+        sizes = [fields] + [int(n) for n in units]
+        for i, n in enumerate(units):
+            x = tf.matmul(x, tf.get_variable("w%d" % i, [sizes[i], n]))
+        return x
+    ```
+    """
     for loop in walk(function):
         if isinstance(loop, ast.For) and not loop.orelse:
             for statement in loop.body:

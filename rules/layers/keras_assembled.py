@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from migrator.analyse.function.specs import SPEC
 from migrator.analyse.statements.names import binds, reads
-from migrator.normalise.draft.draft import Change
+from migrator.normalise.desugaring import Desugaring
+from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.returns import own_nodes, own_statements
 from migrator.normalise.functions.lift import module_name
 from migrator.resolve.module import Module
@@ -21,8 +22,30 @@ _MODELS = frozenset({f"{_KERAS}Model", f"{_KERAS}models.Model"})
 _INPUTS = frozenset({f"{_KERAS}Input", f"{_KERAS}layers.Input"})
 
 
-def at_once(module: Module, function: ast.FunctionDef) -> list[Change]:
-    """The edits for the first such model in a model_fn; none if it has none, and for other functions."""
+@Desugaring
+def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Change]:
+    """The edits for the first such model in a model_fn; none if it has none, and for other functions.
+
+    ```python
+    import tensorflow as tf
+
+
+    def model_fn(features, labels, mode):
+        model = tf.keras.Sequential()
+        model.add(tf.keras.layers.Dense(8, activation="relu"))
+        model.add(tf.keras.layers.Dense(1))
+        return tf.estimator.EstimatorSpec(mode, predictions=model(features["x"]))
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+
+    def model_fn(features, labels, mode):
+        model = tf.keras.Sequential([tf.keras.layers.Dense(8, activation="relu"), tf.keras.layers.Dense(1)])
+        return tf.estimator.EstimatorSpec(mode, predictions=model(features["x"]))
+    ```
+    """
     if not any(isinstance(n, ast.Call) and module.resolve(n.func) in _SPECS for n in own_nodes(function.body)):
         return []
     for block in _blocks(function):

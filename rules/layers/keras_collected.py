@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from migrator.normalise.draft.draft import Change
+from migrator.normalise.desugaring import Desugaring
+from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.returns import own_nodes
 from migrator.resolve.module import Module
 from migrator.rewrite import Replace, expr
@@ -17,8 +18,26 @@ from migrator.rewrite import Replace, expr
 _ATTRIBUTES = {"get_losses_for": "losses", "get_updates_for": "updates"}
 
 
-def spelled_out(module: Module, function: ast.FunctionDef) -> list[Change]:
-    """The edits that let a function read all that an object collects by the attribute for it."""
+@Desugaring
+def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Change]:
+    """The edits that let a function read all that an object collects by the attribute for it.
+
+    ```python
+    def model_fn(features, labels, mode):
+        net = make_network()
+        logits = net(features)
+        losses = net.get_losses_for(None) + net.get_losses_for(features)
+        return logits, losses
+    ```
+    becomes
+    ```python
+    def model_fn(features, labels, mode):
+        net = make_network()
+        logits = net(features)
+        losses = net.losses
+        return logits, losses
+    ```
+    """
     calls = [node for node in own_nodes(function.body) if isinstance(node, ast.Call)]
     found = [
         Replace(node, expr(f"{holder}.{_ATTRIBUTES[method]}"))

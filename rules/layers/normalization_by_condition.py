@@ -1,11 +1,6 @@
 """Batch normalization that is called twice, for training and for the rest, of which `tf.cond` takes one.
 
-    bn_train = batch_norm(x, is_training=True, updates_collections=None, scope="bn")
-    bn_infer = batch_norm(x, is_training=False, updates_collections=None, reuse=True, scope="bn")
-    x = tf.cond(tf.cast(train_phase, tf.bool), lambda: bn_train, lambda: bn_infer)
-
-The mode of an Estimator is known when the graph is made, so TensorFlow prunes the other call, its updates included. It says
-the same as ``x = batch_norm(x, is_training=train_phase, updates_collections=None, scope="bn")``.
+The mode of an Estimator is known when the graph is made, so TensorFlow prunes the other call, its updates included.
 """
 
 from __future__ import annotations
@@ -15,7 +10,8 @@ from dataclasses import dataclass
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
-from migrator.normalise.draft.draft import Change
+from migrator.normalise.desugaring import Desugaring
+from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
 from migrator.rewrite import Remove, Replace, expr, with_arguments
 
@@ -38,8 +34,28 @@ class _Arm:
         return {keyword.arg: keyword.value for keyword in self.call.keywords}
 
 
-def spelled_out(module: Module, call: ast.Call) -> list[Change]:
-    """The edits that make one call of the two; none if `call` is no such condition."""
+@Desugaring
+def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
+    """The edits that make one call of the two; none if `call` is no such condition.
+
+    ```python
+    import tensorflow as tf
+
+
+    def normalized(x, training):
+        train = tf.contrib.layers.batch_norm(x, is_training=True, scope="bn")
+        infer = tf.contrib.layers.batch_norm(x, is_training=False, reuse=True, scope="bn")
+        return tf.cond(tf.cast(training, tf.bool), lambda: train, lambda: infer)
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+
+    def normalized(x, training):
+        return tf.contrib.layers.batch_norm(x, is_training=training, scope="bn")
+    ```
+    """
     if module.resolve(call.func) != _COND:
         return []
     try:

@@ -1,10 +1,4 @@
-"""`repeat` and `stack` of `tf.contrib.layers` and slim: the layers that they apply one after another, written out.
-
-    net = slim.repeat(net, 2, slim.conv2d, 64, [3, 3], scope="conv1")
-
-is the layers ``conv1/conv1_1`` and ``conv1/conv1_2``, each applied to what the one before gives. A stack of fully connected
-layers whose sizes are not written there is a loop over them.
-"""
+"""`repeat` and `stack` of `tf.contrib.layers` and slim: the layers that they apply one after another, written out."""
 
 from __future__ import annotations
 
@@ -12,7 +6,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.translate import is_none
-from migrator.normalise.draft.draft import Change
+from migrator.normalise.desugaring import Desugaring
+from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.spelled import spelled
 from migrator.resolve.module import Module
 from migrator.rewrite import Statement, expr, statements, with_arguments
@@ -31,8 +26,32 @@ _MOST = 20
 """Layers that are written out at most."""
 
 
-def spelled_out(module: Module, call: ast.Call) -> list[Change]:
-    """The statements that apply each layer; none for other calls, and where the number of layers is not seen."""
+@Desugaring
+def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
+    """The statements that apply each layer; none for other calls, and where the number of layers is not seen.
+
+    ```python
+    import tensorflow as tf
+    from tensorflow.contrib import slim
+
+
+    def network(net):
+        net = slim.repeat(net, 2, slim.conv2d, 64, [3, 3], scope="conv1")
+        return net
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+    from tensorflow.contrib import slim
+
+
+    def network(net):
+        with tf.variable_scope("conv1"):
+            net = slim.conv2d(net, 64, [3, 3], scope="conv1_1")
+            net = slim.conv2d(net, 64, [3, 3], scope="conv1_2")
+        return net
+    ```
+    """
     name = module.resolve(call.func)
     scope = next((k.value for k in call.keywords if k.arg == "scope"), None)
     tf = whole_name(module)

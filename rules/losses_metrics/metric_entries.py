@@ -1,10 +1,4 @@
-"""Metrics that a dict makes, and that the program reads by their keys: each gets a name, so that native finds it there.
-
-    metrics = {"accuracy": tf.metrics.accuracy(labels, classes)}
-    tf.summary.scalar("accuracy", metrics["accuracy"][1])
-
-is ``accuracy = tf.metrics.accuracy(labels, classes)`` above ``metrics = {"accuracy": accuracy}``, and ``accuracy[1]`` below it.
-"""
+"""Metrics that a dict makes, and that the program reads by their keys: each gets a name, so that native finds it there."""
 
 from __future__ import annotations
 
@@ -12,7 +6,8 @@ import ast
 import keyword
 import re
 
-from migrator.normalise.draft.draft import Change
+from migrator.normalise.desugaring import Desugaring
+from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Insert, Replace, expr, statements
@@ -20,8 +15,31 @@ from migrator.rewrite import Insert, Replace, expr, statements
 from .metrics import METRICS
 
 
-def named(module: Module, function: ast.FunctionDef) -> list[Change]:
-    """The changes for one metric of a function; none if there is no more."""
+@Desugaring
+def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Change]:
+    """The changes for one metric of a function; none if there is no more.
+
+    ```python
+    import tensorflow as tf
+
+
+    def model_fn(labels, classes):
+        metrics = {"accuracy": tf.metrics.accuracy(labels, classes)}
+        tf.summary.scalar("accuracy", metrics["accuracy"][1])
+        return metrics
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+
+    def model_fn(labels, classes):
+        accuracy = tf.metrics.accuracy(labels, classes)
+        metrics = {"accuracy": accuracy}
+        tf.summary.scalar("accuracy", accuracy[1])
+        return metrics
+    ```
+    """
     for read in walk(function):
         held = read.value if isinstance(read, ast.Subscript) and isinstance(read.ctx, ast.Load) else None
         made = module.assignment(held) if isinstance(held, ast.Name) else None

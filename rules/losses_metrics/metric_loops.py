@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from migrator.normalise.draft.draft import Change
+from migrator.normalise.desugaring import Desugaring
+from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.returns import own_nodes, own_statements
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
@@ -26,8 +27,32 @@ if TYPE_CHECKING:
 _VIEWS = ("items", "keys", "values")
 
 
-def unrolled(module: Module, function: ast.FunctionDef) -> list[Change]:
-    """Edits for the first such loop of a function; none if there is none that can be written out."""
+@Desugaring
+def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Change]:
+    """Edits for the first such loop of a function; none if there is none that can be written out.
+
+    ```python
+    import tensorflow as tf
+
+
+    def model_fn(labels, classes):
+        metrics = {"accuracy": tf.metrics.accuracy(labels, classes)}
+        for name, metric in metrics.items():
+            tf.summary.scalar(name, metric[1])
+        return metrics
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+
+    def model_fn(labels, classes):
+        accuracy = tf.metrics.accuracy(labels, classes)
+        metrics = {"accuracy": accuracy}
+        tf.summary.scalar("accuracy", accuracy[1])
+        return metrics
+    ```
+    """
     for node in own_statements(function.body):
         if isinstance(node, ast.For) and not node.orelse:
             changes = _Loop.changes(module, function, node)

@@ -1,17 +1,12 @@
-"""Loops over metric functions that are written out, turn by turn.
-
-    for name, metric in [("precision", tf.metrics.precision), ("recall", tf.metrics.recall)]:
-        metrics[name] = metric(labels, classes)
-
-is ``metrics["precision"] = tf.metrics.precision(labels, classes)``, and the same for the recall.
-"""
+"""Loops over metric functions that are written out, turn by turn."""
 
 from __future__ import annotations
 
 import ast
 
 from migrator.emit.render import Renderer
-from migrator.normalise.draft.draft import Change
+from migrator.normalise.desugaring import Desugaring
+from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.returns import own_statements
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
@@ -23,8 +18,32 @@ _LASTING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast
 """What may read a name when it has another value, and what has no reliable place."""
 
 
-def written_out(module: Module, function: ast.FunctionDef) -> list[Change]:
-    """The edits for the first such loop of a function; none if there is none."""
+@Desugaring
+def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Change]:
+    """The edits for the first such loop of a function; none if there is none.
+
+    ```python
+    import tensorflow as tf
+
+
+    def eval_metrics(labels, classes):
+        metrics = {}
+        for name, metric in [("precision", tf.metrics.precision), ("recall", tf.metrics.recall)]:
+            metrics[name] = metric(labels, classes)
+        return metrics
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+
+    def eval_metrics(labels, classes):
+        metrics = {}
+        metrics["precision"] = tf.metrics.precision(labels, classes)
+        metrics["recall"] = tf.metrics.recall(labels, classes)
+        return metrics
+    ```
+    """
     for node in own_statements(function.body):
         turns = _turns(module, node) if isinstance(node, ast.For) and _is_plain(module, node) else []
         if turns:

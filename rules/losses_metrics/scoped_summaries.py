@@ -1,12 +1,4 @@
-"""Summaries of a helper that is called in scopes, whose names TensorFlow 1 puts before their tags: the helper gets a name.
-
-with tf.variable_scope("tower"):            with tf.variable_scope("tower"):
-    h = block(x)                                h = block(x, name="tower")
-
-def block(x):                               def block(x, *, name):
-    h = tf.layers.dense(x, 8)                   h = tf.layers.dense(x, 8)
-    tf.summary.histogram("h", h)                tf.summary.histogram(name + "/h", h)
-"""
+"""Summaries of a helper that is called in scopes, whose names TensorFlow 1 puts before their tags: the helper gets a name."""
 
 from __future__ import annotations
 
@@ -15,8 +7,9 @@ import ast
 from migrator import rewrite
 from migrator.analyse.results.tags import SCOPES
 from migrator.analyse.variables.scopes import literal_pattern
+from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.arguments import parameters
-from migrator.normalise.draft.draft import Change
+from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.functions.lift import keywords
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
@@ -29,9 +22,45 @@ NAME = "name"
 Call = tuple[Module, ast.Call]
 
 
-def named(project: Project, module: Module, function: ast.FunctionDef) -> list[Change]:
+@Desugaring
+def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Change]:
     """The edits that hand the names of the scopes around its calls to a helper with summaries; none where no call is in a
-    scope, or where these do not tell the calls apart."""
+    scope, or where these do not tell the calls apart.
+
+    ```python
+    import tensorflow as tf
+
+
+    def block(x):
+        h = tf.layers.dense(x, 8)
+        tf.summary.histogram("h", h)
+        return h
+
+
+    def network(x):
+        with tf.variable_scope("first"):
+            x = block(x)
+        with tf.variable_scope("second"):
+            return block(x)
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+
+    def block(x, *, name):
+        h = tf.layers.dense(x, 8)
+        tf.summary.histogram(name + "/h", h)
+        return h
+
+
+    def network(x):
+        with tf.variable_scope("first"):
+            x = block(x, name="first")
+        with tf.variable_scope("second"):
+            return block(x, name="second")
+    ```
+    """
     summaries = [n for n in walk(function) if isinstance(n, ast.Call) and module.resolve(n.func) in EXPRESSIONS]
     if not summaries or function.args.kwarg or function.args.vararg or function.args.kwonlyargs:
         return []
@@ -40,7 +69,7 @@ def named(project: Project, module: Module, function: ast.FunctionDef) -> list[C
     tags = [_tag(call) for call in summaries]
     if any(scopes_around(module, call) for call in summaries) or any(tag is None for tag in tags):
         return []
-    calls = _calls(project, Definition(module, function))
+    calls = _calls(drafts.project, Definition(module, function))
     names = [_name(*call) for call in calls or []]
     if len(names) == 1 and "*" not in (literal_pattern(names[0]) or "*"):
         return []  # the one place of it is known where its tags are written

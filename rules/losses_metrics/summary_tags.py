@@ -1,9 +1,5 @@
 """Tags of summaries that read the name of a tensor in the graph, which Keras does not have: they take that of the variable.
 
-for units in params["units"]:                                for i, units in enumerate(params["units"]):
-    net = tf.layers.dense(net, units)                            net = tf.layers.dense(net, units)
-    tf.summary.histogram(net.name + "/activation", net)          tf.summary.histogram("net_%d/activation" % i, net)
-
 A tag that has a name of its own in a loop is written where it is read, as `call` does not have such names.
 """
 
@@ -17,6 +13,7 @@ from typing import Union
 
 from migrator import rewrite
 from migrator.analyse.statements.names import binds, reads, targets
+from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import is_name, walk
@@ -31,8 +28,34 @@ _FREE = ("i", "index", "number", "turn")
 Part = Union[str, ast.expr]
 
 
-def named(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Change]:
-    """The changes for one tag of a function; none if there is no more."""
+@Desugaring
+def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Change]:
+    """The changes for one tag of a function; none if there is no more.
+
+    ```python
+    import tensorflow as tf
+
+
+    def model_fn(features, units):
+        net = features["x"]
+        for n in units:
+            net = tf.layers.dense(net, n)
+            tf.summary.histogram(net.name + "/activation", net)
+        return net
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+
+    def model_fn(features, units):
+        net = features["x"]
+        for i, n in enumerate(units):
+            net = tf.layers.dense(net, n)
+            tf.summary.histogram("net_%d/activation" % i, net)
+        return net
+    ```
+    """
     calls = [n for n in walk(function) if isinstance(n, ast.Call) and module.resolve(n.func) in EXPRESSIONS]
     for call in calls:
         if module.nearest(call, (ast.FunctionDef, ast.Lambda)) is not function or module.dialect(call.func) == "v2":

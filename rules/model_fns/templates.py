@@ -1,17 +1,12 @@
-"""`tf.make_template`: a function whose calls share their variables, as calls in a scope with `AUTO_REUSE` do.
-
-    tower = tf.make_template("tower", make_tower, units=4)
-    a = tower(x)
-
-is ``with tf.variable_scope("tower", reuse=tf.AUTO_REUSE): a = make_tower(x, units=4)``.
-"""
+"""`tf.make_template`: a function whose calls share their variables, as calls in a scope with `AUTO_REUSE` do."""
 
 from __future__ import annotations
 
 import ast
 
 from migrator.analyse.function.translate import is_none
-from migrator.normalise.draft.draft import Change
+from migrator.normalise.desugaring import Desugaring
+from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.spelled import spelled
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
@@ -24,10 +19,42 @@ _PLACES = (ast.With, ast.FunctionDef, ast.Lambda, ast.For, ast.While)
 _OWN = frozenset({"create_scope_now_", "unique_name_", "custom_getter_"})
 
 
-def spelled_out(module: Module, call: ast.Call) -> list[Change]:
+@Desugaring
+def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
     """The statements for one call of a template, or none left of it; none for other calls.
 
     A template that is used for more than to be called stays.
+
+    ```python
+    import tensorflow as tf
+
+
+    def make_tower(x, units):
+        return tf.layers.dense(x, units)
+
+
+    def network(x, y):
+        tower = tf.make_template("tower", make_tower, units=4)
+        a = tower(x)
+        b = tower(y)
+        return a + b
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+
+    def make_tower(x, units):
+        return tf.layers.dense(x, units)
+
+
+    def network(x, y):
+        with tf.variable_scope("tower", reuse=tf.AUTO_REUSE):
+            a = make_tower(x, units=4)
+        with tf.variable_scope("tower", reuse=tf.AUTO_REUSE):
+            b = make_tower(y, units=4)
+        return a + b
+    ```
     """
     if module.resolve(call.func) == _TEMPLATE:
         return _gone(module, call)

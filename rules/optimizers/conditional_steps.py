@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind
 from migrator.analyse.training.conditionalsteps import TAKEN
-from migrator.normalise.draft.draft import Change
+from migrator.normalise.desugaring import Desugaring
+from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.spelled import spelled
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
@@ -25,8 +26,34 @@ _DEPTH = 4
 """How many calls of functions are followed."""
 
 
-def spelled_out(project: Project, module: Module, call: ast.Call) -> list[Change]:
-    """The `if` for a ``tf.cond`` of which a branch takes a step of an optimizer; none for other calls."""
+@Desugaring
+def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
+    """The `if` for a ``tf.cond`` of which a branch takes a step of an optimizer; none for other calls.
+
+    ```python
+    import tensorflow as tf
+
+
+    def train_op(loss, warm):
+        slow = tf.train.GradientDescentOptimizer(0.01)
+        fast = tf.train.GradientDescentOptimizer(0.1)
+        return tf.cond(warm, lambda: fast.minimize(loss), lambda: slow.minimize(loss))
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+
+    def train_op(loss, warm):
+        slow = tf.train.GradientDescentOptimizer(0.01)
+        fast = tf.train.GradientDescentOptimizer(0.1)
+        if tf.cond.taken(warm):
+            train_op = fast.minimize(loss)
+        else:
+            train_op = slow.minimize(loss)
+        return train_op
+    ```
+    """
     if module.resolve(call.func) != NAME:
         return []
     try:
@@ -35,9 +62,9 @@ def spelled_out(project: Project, module: Module, call: ast.Call) -> list[Change
         return []
     predicate = given.get("pred")
     branches = [given.get("true_fn", given.get("fn1")), given.get("false_fn", given.get("fn2"))]
-    if predicate is None or not any(b is not None and _trains(project, module, b) for b in branches):
+    if predicate is None or not any(b is not None and _trains(drafts.project, module, b) for b in branches):
         return []
-    first, second = (_value(project, module, branch) for branch in branches)
+    first, second = (_value(drafts.project, module, branch) for branch in branches)
     if first is None or second is None:
         return []
     test = expr(

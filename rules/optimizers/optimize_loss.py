@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
-from migrator.normalise.draft.draft import Change
+from migrator.normalise.desugaring import Desugaring
+from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.spelled import spelled
 from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
@@ -42,8 +43,36 @@ _SUMMARIES = ("loss", "learning_rate", "global_gradient_norm")
 _REFUSED = ("gradient_noise_scale", "gradient_multipliers", "update_ops", "variables")
 
 
-def spelled_out(module: Module, call: ast.Call) -> list[Change]:
-    """The statements that do what a call of `optimize_loss` does; none for other calls. Raises Stuck."""
+@Desugaring
+def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
+    """The statements that do what a call of `optimize_loss` does; none for other calls. Raises Stuck.
+
+    ```python
+    import tensorflow as tf
+
+
+    def model_fn(features, labels, mode):
+        loss = tf.losses.mean_squared_error(labels, tf.layers.dense(features["x"], 1))
+        train_op = tf.contrib.layers.optimize_loss(
+            loss, tf.train.get_global_step(), learning_rate=0.1, optimizer="Adam", clip_gradients=5.0, summaries=[]
+        )
+        return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+
+    def model_fn(features, labels, mode):
+        loss = tf.losses.mean_squared_error(labels, tf.layers.dense(features["x"], 1))
+        optimizer = tf.train.AdamOptimizer(0.1)
+        gradients, variables = zip(*optimizer.compute_gradients(loss))
+        gradients, _ = tf.clip_by_global_norm(gradients, 5.0)
+        with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
+            train_op = optimizer.apply_gradients(zip(gradients, variables), global_step=tf.train.get_global_step())
+        return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+    ```
+    """
     if module.resolve(call.func) != NAME:
         return []
     try:

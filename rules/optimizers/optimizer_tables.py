@@ -1,7 +1,4 @@
-"""Optimizers that are chosen inside of an expression, written as an `if`, so that native follows each of them.
-
-``OPTIMIZERS[name](rate)`` of a dict of optimizers asks for its keys, ``Adam(rate) if deep else Ftrl(rate)`` for its condition.
-"""
+"""Optimizers that are chosen inside of an expression, written as an `if`, so that native follows each of them."""
 
 from __future__ import annotations
 
@@ -10,7 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from migrator.analyse.statements.names import reads
-from migrator.normalise.draft.draft import Change
+from migrator.normalise.desugaring import Desugaring
+from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.spelled import spelled
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
@@ -28,12 +26,37 @@ if TYPE_CHECKING:
 _ATOMS = (ast.Name, ast.Attribute, ast.Constant)
 
 
-def spelled_out(project: Project, module: Module, call: ast.Call) -> list[Change]:
-    """The statements for one such call, if nothing else reads the dict, which goes; none for other calls."""
+@Desugaring
+def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
+    """The statements for one such call, if nothing else reads the dict, which goes; none for other calls.
+
+    ```python
+    import tensorflow as tf
+
+
+    def train_op(loss, name):
+        optimizer = {"adam": tf.train.AdamOptimizer, "sgd": tf.train.GradientDescentOptimizer}[name](0.1)
+        return optimizer.minimize(loss)
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+
+    def train_op(loss, name):
+        if name == "adam":
+            optimizer = tf.train.AdamOptimizer(0.1)
+        elif name == "sgd":
+            optimizer = tf.train.GradientDescentOptimizer(0.1)
+        else:
+            raise KeyError(name)
+        return optimizer.minimize(loss)
+    ```
+    """
     place = call.func
     if not isinstance(place, ast.Subscript):
         return _conditional(module, call)
-    statement = _table(project, module, place.value) if isinstance(place.value, ast.Name) else None
+    statement = _table(drafts.project, module, place.value) if isinstance(place.value, ast.Name) else None
     table = statement.value if statement is not None else place.value
     if not isinstance(table, ast.Dict) or any(isinstance(n, (ast.Call, ast.NamedExpr)) for n in walk(place.slice)):
         return []

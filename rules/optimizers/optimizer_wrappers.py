@@ -16,7 +16,8 @@ from migrator import rewrite
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.specs import SPEC
 from migrator.analyse.function.translate import bind, is_none
-from migrator.normalise.draft.draft import Change
+from migrator.normalise.desugaring import Desugaring
+from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.returns import own_nodes
 from migrator.normalise.draft.spelled import spelled
 from migrator.resolve.module import Module
@@ -38,8 +39,34 @@ _MINIMIZE = "loss global_step var_list name"
 _ATOMS = (ast.Name, ast.Constant, ast.Attribute, ast.Subscript)
 
 
-def spelled_out(module: Module, call: ast.Call) -> list[Change]:
-    """The edits that do without the wrapper which `call` makes; none for other calls, and where it is used otherwise."""
+@Desugaring
+def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
+    """The edits that do without the wrapper which `call` makes; none for other calls, and where it is used otherwise.
+
+    ```python
+    import tensorflow as tf
+
+
+    def model_fn(features, labels, mode):
+        loss = tf.losses.mean_squared_error(labels, tf.layers.dense(features["x"], 1))
+        optimizer = tf.contrib.estimator.clip_gradients_by_norm(tf.train.AdamOptimizer(0.1), 5.0)
+        train_op = optimizer.minimize(loss, tf.train.get_global_step())
+        return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+
+    def model_fn(features, labels, mode):
+        loss = tf.losses.mean_squared_error(labels, tf.layers.dense(features["x"], 1))
+        optimizer = tf.train.AdamOptimizer(0.1)
+        gradients, variables = zip(*optimizer.compute_gradients(loss))
+        gradients, _ = tf.clip_by_global_norm(gradients, 5.0)
+        train_op = optimizer.apply_gradients(zip(gradients, variables), global_step=tf.train.get_global_step())
+        return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+    ```
+    """
     name = module.resolve(call.func)
     if name in (CLIP, _AVERAGE):
         return _unwrapped(module, call, name)

@@ -11,13 +11,12 @@ from migrator.analyse.function.translate import Translations
 from migrator.analyse.layers.objects import is_keras_class
 from migrator.analyse.training.optimizerclass import derives
 from migrator.normalise.draft.arguments import parameters
-from migrator.normalise.draft.draft import Change, Drafts
+from migrator.normalise.draft.draft import Drafts
 from migrator.normalise.draft.returns import own_returns
 from migrator.normalise.draft.roots import calls_below
 from migrator.normalise.draft.steps import Preparation
 from migrator.normalise.functions.partials import PARTIAL
 from migrator.normalise.functions.possible_values import handed
-from migrator.normalise.functions.starred import named_one_by_one
 from migrator.normalise.names import registries
 from migrator.normalise.objects.methods import lookup, method_of
 from migrator.resolve.module import Module
@@ -26,27 +25,13 @@ from migrator.resolve.syntax import children, statements, walk
 
 from ..bridge.graph_names import SCOPE, said_in_error
 from ..canned import head_specs
-from ..desugar.kept_iterators import listed
 from ..estimator_calls.estimator_values import Construction
-from ..hooks import logged_modes
-from ..layers import (
-    applied_regularization,
-    argument_scopes,
-    entered_scopes,
-    filled_sizes,
-    keras_assembled,
-    keras_collected,
-    normalization_by_condition,
-    repeated_layers,
-)
 from ..layers.graph_variables import VARIABLE
-from ..losses_metrics import added_metrics, metric_entries, metric_loops, metric_tables, scoped_summaries, summary_tags
-from ..model_fns import templates
+from ..losses_metrics import added_metrics
 from ..model_fns.translations import is_refused, translations
-from ..optimizers import conditional_steps, optimize_loss, optimizer_tables, optimizer_wrappers
+from ..optimizers import optimize_loss, optimizer_tables
 from ..optimizers.derived_optimizers import hold_optimizers
-from ..recurrent import dropout_by_condition
-from ..symbols import contrib_functions
+from .desugarings import CALLS, FUNCTIONS
 
 _VARIABLES = frozenset({"tensorflow.get_variable", VARIABLE})
 _SPECS = frozenset({SPEC, "tensorflow.contrib.tpu.TPUEstimatorSpec"})
@@ -68,28 +53,7 @@ def prepared(drafts: Drafts, constructions: Callable[[], list[Construction]]) ->
     registries.written_out(drafts)
     judge = _Judge(drafts, known)
 
-    def spelled_out(module: Module, call: ast.Call) -> list[Change]:
-        plain = optimize_loss.spelled_out(module, call) or normalization_by_condition.spelled_out(module, call)
-        plain = plain or dropout_by_condition.spelled_out(module, call) or contrib_functions.spelled_out(module, call)
-        plain = plain or repeated_layers.spelled_out(module, call) or entered_scopes.spelled_out(module, call)
-        plain = plain or applied_regularization.spelled_out(module, call)
-        plain = plain or templates.spelled_out(module, call) or optimizer_wrappers.spelled_out(module, call)
-        plain = plain or named_one_by_one(drafts.project, module, call)
-        changes = plain or argument_scopes.spelled_out(drafts.project, module, call)
-        changes = changes or head_specs.spelled_out(drafts, module, call)
-        changes = changes or conditional_steps.spelled_out(drafts.project, module, call)
-        return changes or optimizer_tables.spelled_out(drafts.project, module, call)
-
-    def rewritten(module: Module, function: ast.FunctionDef) -> list[Change]:
-        changes = metric_tables.written_out(module, function) or metric_loops.unrolled(module, function)
-        changes = changes or logged_modes.dropped(drafts, module, function)
-        changes = changes or keras_collected.spelled_out(module, function)
-        changes = changes or keras_assembled.at_once(module, function)
-        changes = changes or metric_entries.named(module, function) or filled_sizes.filled_at_once(module, function)
-        changes = changes or summary_tags.named(drafts, module, function)
-        return changes or scoped_summaries.named(drafts.project, module, function) or listed(module, function)
-
-    preparation = Preparation(drafts, roots, judge.inlined, judge.makes_layers, spelled_out, rewritten)
+    preparation = Preparation(drafts, roots, judge.inlined, judge.makes_layers, CALLS, FUNCTIONS)
     preparation.run()
     while changes := added_metrics.added(drafts.project, constructions):
         drafts.apply(changes)

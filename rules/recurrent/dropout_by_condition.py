@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
 from migrator.analyse.statements.names import wrapped_again
-from migrator.normalise.draft.draft import Change
+from migrator.normalise.desugaring import Desugaring
+from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Replace, Statement, expr, statements
@@ -41,8 +42,31 @@ _PARAMETERS = frozenset({"params", "hparams", "config", "flags", "args", "self"}
 """What functions call the parameters that hold numbers of the program, not data."""
 
 
-def spelled_out(module: Module, call: ast.Call) -> list[Change]:
-    """The edit that takes the condition into the dropout; none if `call` is no such thing."""
+@Desugaring
+def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
+    """The edit that takes the condition into the dropout; none if `call` is no such thing.
+
+    ```python
+    import tensorflow as tf
+
+
+    def model_fn(features, labels, mode):
+        net = features["x"]
+        if mode == tf.estimator.ModeKeys.TRAIN:
+            net = tf.nn.dropout(net, keep_prob=0.9)
+        return net
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+
+    def model_fn(features, labels, mode):
+        net = features["x"]
+        net = tf.contrib.layers.dropout(net, keep_prob=0.9, is_training=mode == tf.estimator.ModeKeys.TRAIN)
+        return net
+    ```
+    """
     if module.resolve(call.func) == _DROPOUT:
         return _of_values(module, call)
     return _of_cells(module, call)

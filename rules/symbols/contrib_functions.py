@@ -10,7 +10,8 @@ import ast
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind
-from migrator.normalise.draft.draft import Change
+from migrator.normalise.desugaring import Desugaring
+from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
 from migrator.rewrite import Replace, expr, with_arguments
@@ -89,8 +90,26 @@ def successor(module: Module, call: ast.Call) -> tuple[str, dict[int, str]] | No
     return target, {place: names[id(value)] for place, value in enumerate(call.args)}
 
 
-def spelled_out(module: Module, call: ast.Call) -> list[Change]:
-    """The call as one of `tf.metrics` or `tf.losses`; nothing for other calls. Raises Stuck."""
+@Desugaring
+def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
+    """The call as one of `tf.metrics` or `tf.losses`; nothing for other calls. Raises Stuck.
+
+    ```python
+    import tensorflow as tf
+
+
+    def metrics(classes, labels):
+        return {"accuracy": tf.contrib.metrics.streaming_accuracy(classes, labels)}
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+
+    def metrics(classes, labels):
+        return {"accuracy": tf.metrics.accuracy(predictions=classes, labels=labels)}
+    ```
+    """
     try:
         found = successor(module, call)
     except Unsupported as problem:

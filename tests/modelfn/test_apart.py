@@ -10,8 +10,10 @@ from modelfn.programs import manual_reason, method, migrate, model_fn, run, unit
 from modelfn.symbolic import assert_same
 
 from migrator.engine.fixes import splice
-from migrator.normalise.names.apart import named_apart
+from migrator.normalise.draft.draft import Drafts
+from migrator.normalise.names import apart
 from migrator.resolve.module import Module
+from migrator.resolve.project import Project
 
 LOOP = """
 x = features["x"]
@@ -233,7 +235,9 @@ def told_apart(body: str) -> str:
     module = Module("program.py", head + textwrap.indent(body, "    ") + "\n")
     function = module.tree.body[1]
     assert isinstance(function, ast.FunctionDef)
-    text = splice(module.source, [change.edit for change in named_apart(module, function)]).decode()
+    text = splice(
+        module.source, [change.edit for change in apart.expand.expand(Drafts(Project({})), module, function)]
+    ).decode()
     return textwrap.dedent(text.partition("def f(p):\n")[2]).strip()
 
 

@@ -11,7 +11,9 @@ from modelfn.programs import method, model_fn
 from modelfn.symbolic import assert_same
 
 from migrator.engine.fixes import splice
+from migrator.normalise.draft.draft import Drafts
 from migrator.resolve.module import Module
+from migrator.resolve.project import Project
 
 filled_sizes = importlib.import_module("migrator.rules.layers.filled_sizes")
 
@@ -33,7 +35,7 @@ def filled(body: str) -> str:
     module = Module("program.py", source)
     function = module.tree.body[0]
     assert isinstance(function, ast.FunctionDef)
-    edits = [change.edit for change in filled_sizes.filled_at_once(module, function)]
+    edits = [change.edit for change in filled_sizes.expand.expand(Drafts(Project({})), module, function)]
     return textwrap.dedent(splice(module.source, edits).decode().partition(":\n")[2]).strip()
 
 

@@ -8,7 +8,9 @@ import textwrap
 import pytest
 from modelfn.programs import LOSS, SPEC, TRAIN_OP, method, migrate, model_fn
 
+from migrator.normalise.draft.draft import Drafts
 from migrator.resolve.module import Module
+from migrator.resolve.project import Project
 
 metric_entries = importlib.import_module("migrator.rules.losses_metrics.metric_entries")
 
@@ -53,11 +55,13 @@ def test_left_alone(body: str) -> None:
     source = "import tensorflow as tf\n\n\ndef f(predictions, labels, more, key, found):\n"
     source += textwrap.indent(body.format(MADE=MADE, READ=READ), "    ") + "    return metrics\n"
     module = Module("program.py", source)
-    assert not metric_entries.named(module, module.tree.body[1])
+    assert not metric_entries.expand.expand(Drafts(Project({})), module, module.tree.body[1])
 
 
 def test_a_name_that_is_taken() -> None:
     source = f"import tensorflow as tf\n\n\ndef f(predictions, labels, mean):\n    {MADE}    {READ}    return metrics\n"
     module = Module("program.py", source)
-    texts = {change.edit.text for change in metric_entries.named(module, module.tree.body[1])}
+    texts = {
+        change.edit.text for change in metric_entries.expand.expand(Drafts(Project({})), module, module.tree.body[1])
+    }
     assert any("mean_metric" in text for text in texts)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import ast
 import contextlib
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 from migrator import rewrite
+from migrator.normalise.desugaring import Desugaring, OfCall, OfFunction
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.roots import calls_below, root_function
 from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.closures import handed_closure, nested_functions
-from migrator.normalise.functions.filters import filter_call, settled_choice
+from migrator.normalise.functions.filters import filter_call
 from migrator.normalise.functions.idle import taken_away, unsaid
 from migrator.normalise.functions.lambdas import functools_partial, lambda_function, local_function
 from migrator.normalise.functions.lift import keywords, nested_function
@@ -20,13 +22,10 @@ from migrator.normalise.functions.partials import filled_in, written_out
 from migrator.normalise.functions.possible_values import handed
 from migrator.normalise.functions.training_flags import told_to_train
 from migrator.normalise.functions.wrapped import unwrapped
-from migrator.normalise.names.apart import named_apart
-from migrator.normalise.names.asserted import asserted_in_place
 from migrator.normalise.names.chosen_names import table_of_names
 from migrator.normalise.names.taken_features import copied_features
 from migrator.normalise.objects.callables import CALL, called_object, inner_root, plain_partial
 from migrator.normalise.objects.chosen_classes import table_of_functions
-from migrator.normalise.objects.copied import without_copies
 from migrator.normalise.objects.inherited import called, calls_above, maker_moved_down, moved_down, named_object
 from migrator.normalise.objects.methods import Method, check_settled, class_of, fills, method_of, method_of_new
 from migrator.normalise.objects.object_steps import Judge, ObjectSteps
@@ -39,6 +38,7 @@ from migrator.resolve.project import Definition
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Replace, Unprintable, code
 
+N = TypeVar("N", ast.Call, ast.FunctionDef)
 MAX_STEPS = 200
 GENERIC = frozenset({"build", "create", "make", "get"})
 """Names of methods that say nothing of the model, where the class does."""
@@ -50,9 +50,8 @@ class Preparation(ObjectSteps):
     """Prepares the functions that `roots` finds in the present state of the program.
 
     `inlined` says of a helper that it cannot stay a function of its own (it makes an optimizer, or returns a spec);
-    `makes_layers` that it makes layers or variables, so that the model must see it. `spelled_out` gives the statements
-    that do what a call of a library function does which native knows by its parts only, `unrolled` those of loops that it
-    knows turn by turn only.
+    `makes_layers` that it makes layers or variables, so that the model must see it. `calls` and `functions` are the idioms
+    that native knows only in another form.
     """
 
     def __init__(
@@ -61,13 +60,13 @@ class Preparation(ObjectSteps):
         roots: Callable[[], list[tuple[Module, ast.expr]]],
         inlined: Judge,
         makes_layers: Judge,
-        spelled_out: Callable[[Module, ast.Call], list[Change]],
-        unrolled: Callable[[Module, ast.FunctionDef], list[Change]],
+        calls: Sequence[Desugaring[OfCall]],
+        functions: Sequence[Desugaring[OfFunction]],
     ) -> None:
         super().__init__(drafts, inlined, makes_layers)
         self._roots = roots
-        self._spelled_out = spelled_out
-        self._unrolled = unrolled
+        self._calls = calls
+        self._functions = functions
         self._moved_down: set[str] = set()
         """Names of methods that stand in the class of their object now, and stood in a base of it."""
         self._networks: set[tuple[str, str]] = set()
@@ -126,13 +125,7 @@ class Preparation(ObjectSteps):
                     return changes
         for definition in reachable:
             assert isinstance(definition.node, ast.FunctionDef)
-            changes = named_apart(definition.module, definition.node)
-            changes = changes or without_copies(definition.module, definition.node)
-            with contextlib.suppress(Unprintable):  # which stays
-                changes = changes or asserted_in_place(definition.module, definition.node)
-                for part in definition.node.body:
-                    changes = changes or settled_choice(definition.module, part)
-                changes = changes or self._unrolled(definition.module, definition.node)
+            changes = self._first(self._functions, definition.module, definition.node)
             if changes:
                 return changes
         changes = self._held_attributes()
@@ -328,10 +321,19 @@ class Preparation(ObjectSteps):
             return self._inlined_method(found.module, *used)
         return as_variables(self.drafts.project, found)
 
+    def _first(
+        self, idioms: Iterable[Desugaring[Callable[[Drafts, Module, N], list[Change]]]], module: Module, node: N
+    ) -> list[Change]:
+        """The changes for the first idiom that a call or a function is."""
+        for idiom in idioms:
+            with contextlib.suppress(Unprintable):  # which stays
+                changes = idiom.expand(self.drafts, module, node)
+                if changes:
+                    return changes
+        return []
+
     def _call(self, module: Module, call: ast.Call) -> list[Change]:
-        changes: list[Change] = []
-        with contextlib.suppress(Unprintable):  # which stays
-            changes = self._spelled_out(module, call)
+        changes = self._first(self._calls, module, call)
         if changes:
             return changes
         project = self.drafts.project

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import functools
 from typing import TYPE_CHECKING
 
 from migrator.normalise.draft.draft import Change, Drafts
@@ -11,26 +10,10 @@ from migrator.normalise.functions.inline import Inliner
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
 from migrator.resolve.syntax import is_name, walk
-from migrator.rewrite import Replace, expr
+from migrator.rewrite import Replace
 
 if TYPE_CHECKING:
     import libcst as cst
-
-
-def settled_choice(module: Module, statement: ast.stmt) -> list[Change]:
-    """``keep = None or every`` is ``keep = every``; ``keep = own or every`` is ``keep = own`` where `own` is a function."""
-    value = statement.value if isinstance(statement, ast.Assign) else None
-    if not isinstance(value, ast.BoolOp) or not isinstance(value.op, ast.Or):
-        return []
-    first, *rest = value.values
-    if isinstance(first, ast.Constant) and first.value is None:
-        others = [module.cst.expression(one) for one in rest]
-        settled = functools.reduce(lambda one, other: expr("{one} or {other}", one=one, other=other), others)
-        return Change.of(module, Replace(value, settled))
-    bound = [binding.node for binding in module.bindings(first)] if isinstance(first, ast.Name) else []
-    if len(bound) == 1 and isinstance(bound[0], ast.FunctionDef):
-        return Change.of(module, Replace(value, module.cst.expression(first)))
-    return []
 
 
 def filter_call(drafts: Drafts, module: Module, call: ast.Call, definition: Definition) -> list[Change]:

@@ -1,20 +1,11 @@
-"""Arguments that a call spreads out of a list and a function gathers again, named one by one.
-
-    def metric_fn(*args):
-        losses, labels = args[:2]
-        …
-
-    values = [example_losses, label_ids]
-    metric_fn(*values)
-
-is a function of `losses` and `labels`, called with `example_losses` and `label_ids`.
-"""
+"""Arguments that a call spreads out of a list and a function gathers again, named one by one."""
 
 from __future__ import annotations
 
 import ast
 
-from migrator.normalise.draft.draft import Change
+from migrator.normalise.desugaring import Desugaring
+from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
@@ -23,11 +14,34 @@ from migrator.rewrite import Remove, Replace, with_arguments, with_parameters
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
-def named_one_by_one(project: Project, module: Module, call: ast.Call) -> list[Change]:
-    """The edits that spread no list in a call, or else those that let its function gather none; none where neither is so."""
+@Desugaring
+def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
+    """The edits that spread no list in a call, or else those that let its function gather none; none where neither is so.
+
+    ```python
+    def metric_fn(*args):
+        losses, labels = args[:2]
+        return losses - labels
+
+
+    def model_fn(example_losses, label_ids):
+        values = [example_losses, label_ids]
+        return metric_fn(*values)
+    ```
+    becomes
+    ```python
+    def metric_fn(losses, labels):
+        return losses - labels
+
+
+    def model_fn(example_losses, label_ids):
+        values = [example_losses, label_ids]
+        return metric_fn(example_losses, label_ids)
+    ```
+    """
     spread = [argument for argument in call.args if isinstance(argument, ast.Starred)]
     if not spread:
-        return _gathered(project, module, call)
+        return _gathered(drafts.project, module, call)
     lists = [_listed(module, call, argument.value) for argument in spread]
     file, places = module.cst, {id(argument): at for at, argument in enumerate(call.args)}
     given = {places[id(a)]: [file.expression(e) for e in elements] for a, elements in zip(spread, lists) if elements}

@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from migrator.normalise.draft.draft import Change
+from migrator.normalise.desugaring import Desugaring
+from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.returns import own_nodes
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
@@ -20,9 +21,33 @@ _OBJECTS = ("tensorflow.nn.rnn_cell.", "tensorflow.contrib.rnn.", "tensorflow.la
 """Where the classes of cells and layers are."""
 
 
-def named_apart(module: Module, function: ast.FunctionDef) -> list[Change]:
+@Desugaring
+def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Change]:
     """Edits that give the last variable of a name another name than those before it, such as those of the turns of a loop,
-    and one before such a loop another name than what the loop makes."""
+    and one before such a loop another name than what the loop makes.
+
+    ```python
+    import tensorflow as tf
+
+
+    def network(x):
+        w = tf.get_variable("w1", [3, 4])
+        x = tf.matmul(x, w)
+        w = tf.get_variable("w2", [4, 1])
+        return tf.matmul(x, w)
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+
+    def network(x):
+        w = tf.get_variable("w1", [3, 4])
+        x = tf.matmul(x, w)
+        w_2 = tf.get_variable("w2", [4, 1])
+        return tf.matmul(x, w_2)
+    ```
+    """
     straight = list(_straight(function.body))
     statements = [node for statement in function.body for node in walk(statement) if isinstance(node, ast.Assign)]
     scope = module.scope(function.body[0])

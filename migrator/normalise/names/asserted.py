@@ -6,14 +6,38 @@ import ast
 from collections.abc import Iterator
 
 from migrator.analyse.results.assertions import DEPENDENCIES, is_assertion
-from migrator.normalise.draft.draft import Change
+from migrator.normalise.desugaring import Desugaring
+from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.returns import own_statements
 from migrator.resolve.module import Module
 from migrator.rewrite import Remove, Replace
 
 
-def asserted_in_place(module: Module, function: ast.FunctionDef) -> list[Change]:
-    """``op = tf.assert_less(…)`` right before ``with tf.control_dependencies([op])``: the op goes into the list."""
+@Desugaring
+def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Change]:
+    """``op = tf.assert_less(…)`` right before ``with tf.control_dependencies([op])``: the op goes into the list.
+
+    ```python
+    import tensorflow as tf
+
+
+    def network(x):
+        small = tf.assert_less(x, 10.0)
+        with tf.control_dependencies([small]):
+            x = tf.identity(x)
+        return x
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+
+    def network(x):
+        with tf.control_dependencies([tf.assert_less(x, 10.0)]):
+            x = tf.identity(x)
+        return x
+    ```
+    """
     for body in _bodies(function):
         for before, statement in zip(body, body[1:]):
             target = before.targets[0] if isinstance(before, ast.Assign) and len(before.targets) == 1 else None

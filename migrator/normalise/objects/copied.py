@@ -8,7 +8,8 @@ from __future__ import annotations
 import ast
 
 from migrator import rewrite
-from migrator.normalise.draft.draft import Change
+from migrator.normalise.desugaring import Desugaring
+from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Remove, Replace, statements
@@ -16,8 +17,32 @@ from migrator.rewrite import Remove, Replace, statements
 _COPIES = frozenset({"copy.deepcopy", "copy.copy"})
 
 
-def without_copies(module: Module, function: ast.FunctionDef) -> list[Change]:
-    """Edits that take one copy away of which nothing but fields is used."""
+@Desugaring
+def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Change]:
+    """Edits that take one copy away of which nothing but fields is used.
+
+    ```python
+    import copy
+
+
+    def network(x, config, training):
+        config = copy.deepcopy(config)
+        if not training:
+            config.dropout = 0.0
+        return dropout(x, config.dropout)
+    ```
+    becomes
+    ```python
+    import copy
+
+
+    def network(x, config, training):
+        config_dropout = config.dropout
+        if not training:
+            config_dropout = 0.0
+        return dropout(x, config_dropout)
+    ```
+    """
     for statement in function.body:
         target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
         call = statement.value if isinstance(statement, ast.Assign) else None

@@ -1,0 +1,63 @@
+"""The idioms that are rewritten before a program is taken apart, in the order in which they are tried."""
+
+from __future__ import annotations
+
+from migrator.normalise.desugaring import Desugaring, OfCall, OfFunction
+from migrator.normalise.functions import settled_choices, starred
+from migrator.normalise.names import apart, asserted
+from migrator.normalise.objects import copied
+
+from ..canned import head_specs
+from ..desugar import kept_iterators
+from ..hooks import logged_modes
+from ..layers import (
+    applied_regularization,
+    argument_scopes,
+    entered_scopes,
+    filled_sizes,
+    keras_assembled,
+    keras_collected,
+    normalization_by_condition,
+    repeated_layers,
+)
+from ..losses_metrics import metric_entries, metric_loops, metric_tables, scoped_summaries, summary_tags
+from ..model_fns import templates
+from ..optimizers import conditional_steps, optimize_loss, optimizer_tables, optimizer_wrappers
+from ..recurrent import dropout_by_condition
+from ..symbols import contrib_functions
+
+CALLS: tuple[Desugaring[OfCall], ...] = (
+    optimize_loss.expand,
+    normalization_by_condition.expand,
+    dropout_by_condition.expand,
+    contrib_functions.expand,
+    repeated_layers.expand,
+    entered_scopes.expand,
+    applied_regularization.expand,
+    templates.expand,
+    optimizer_wrappers.expand,
+    starred.expand,
+    argument_scopes.expand,
+    head_specs.expand,
+    conditional_steps.expand,
+    optimizer_tables.expand,
+)
+"""Those of one call in what a model_fn reaches."""
+
+FUNCTIONS: tuple[Desugaring[OfFunction], ...] = (
+    apart.expand,
+    copied.expand,
+    asserted.expand,
+    settled_choices.expand,
+    metric_tables.expand,
+    metric_loops.expand,
+    logged_modes.expand,
+    keras_collected.expand,
+    keras_assembled.expand,
+    metric_entries.expand,
+    filled_sizes.expand,
+    summary_tags.expand,
+    scoped_summaries.expand,
+    kept_iterators.expand,
+)
+"""Those of a whole function that a model_fn reaches, or of the model_fn, when no call of any is left to rewrite."""
