@@ -31,6 +31,8 @@ NOT_WITH_KERAS_3 = {
     "distribution/mirrored": SEVERAL,
     "distribution/sharded_tables/parameter_servers": SEVERAL,
     "distribution/sharded_tables/mirrored_workers": SEVERAL,
+    "images/gan": LAYERS,
+    "images/resnet": LAYERS,
     "input/csv_dataset": OPTIMIZERS,
     "keras_layers/network": LAYERS,
     "losses/penalties": LAYERS,

@@ -430,11 +430,8 @@ def _of_trainings(uses: list[Use]) -> str:
         goes_on = _trains_again(use, uses)
         reason = ""
         lines = use.saves or (goes_on and use.to_step)
-        alone = [u for u in uses if u.method == "train" and set(u.sources) & set(use.sources)] == [use]
         if use.limit is None and use.input.data.ends is not True:
             reason = "a training without an end"
-        elif any(source.recorded for source in use.sources) and (use.repeated or not alone):
-            reason = "summaries of several trainings"  # each of which writes those of its first step
         elif lines and not has_its_line(use.module, use.call):
             reason = "a training in the line of another statement"
         if reason:

@@ -16,6 +16,7 @@ from ..exports.exports import Export
 from ..exports.placeholders import told_by
 from .places import block_of
 from .plan import Loop
+from .sources import Source
 from .specs import Validation
 from .uses import SELDOM, Use
 from .variables import NAMES
@@ -48,6 +49,9 @@ OF_DEFAULTS = (
 )
 OF_SUMMARIES = (
     "with parameter servers nobody writes the summaries of the model: workers do not reach a writer of the chief"
+)
+OF_TRAININGS = (
+    "summaries are written every {} steps of all trainings now; an Estimator began anew with the first step of each"
 )
 OF_STATISTICS = (
     "each of several workers evaluates with its own moving statistics, where no checkpoint has given it their means"
@@ -137,6 +141,8 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
                 "with Keras 3 a second run does not find the weights of the first one in its checkpoints: "
                 "install tf_keras, and set TF_USE_LEGACY_KERAS=1",
             )
+        if source.recorded and (every := _begins_anew(loop, source)):
+            yield source.module, call, OF_TRAININGS.format(every)
         counted = (use for use in loop.uses if use.method == "train" and use.counted)
         if any(source in use.sources and use.interval == SELDOM for use in counted):
             yield (
@@ -235,6 +241,17 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
         if use.validation is not None:
             for told, text in _of_validation(use, use.validation, use.fields):
                 yield use.module, told, text
+
+
+def _begins_anew(loop: Loop, source: Source) -> str:
+    """The steps between two summaries, where a training need not begin with one of them."""
+    trainings = [use for use in loop.uses if use.method == "train" and source in use.sources]
+    several = len(trainings) > 1 or any(use.repeated for use in trainings)
+    every = source.settings.fields.get("save_summary_steps", ast.Constant(100))
+    divided = all(
+        use.limit is not None and _divides(every, use.limit) and use.data[0].ends is False for use in trainings
+    )
+    return ast.unparse(every) if several and not divided else ""
 
 
 def of_cores(loop: Loop, plan: Plan, text: str) -> Iterator[tuple[Module, ast.AST, str]]:

@@ -169,8 +169,6 @@ def kind_of_keras(construction: Construction) -> Kind:
 
 def _refused(plan: Plan) -> str:
     """What of a model_fn asks for more than `fit`."""
-    if plan.fed and recorded(plan):  # whose variables no call of the model alone makes
-        return "summaries of layers that are applied to labels"
     told = "config" in plan.statics and any(is_name(node, "config") for node in walk(plan.function))
     if plan.averaged or plan.config_fields or told:
         return "averages, a Scaffold or the configuration in its model_fn"

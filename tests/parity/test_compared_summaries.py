@@ -12,7 +12,7 @@ import pytest
 
 from migrator.parity.judge.compare import compare
 from migrator.parity.judge.report import DIFFERENT, EQUAL, CaseReport
-from migrator.parity.judge.summaries import ELSEWHERE, NOT_WRITTEN, RENAMED
+from migrator.parity.judge.summaries import ELSEWHERE, GOES_ON, NOT_WRITTEN, RENAMED
 from migrator.parity.probe.recorded import summaries
 from migrator.parity.probe.recorded.store import Reader, Writer
 
@@ -201,3 +201,27 @@ def test_tags_of_tensors_have_those_of_variables(tmp_path: Path, old: str, new: 
 )
 def test_tags_of_tensors_that_nothing_stands_for(tmp_path: Path, old: Tags, new: Tags) -> None:
     assert judged(tmp_path, {"m": old}, {"m": new}).differences
+
+
+@pytest.mark.parametrize(
+    ("new", "apart"),
+    [
+        ([1, 4, 7], False),
+        ([1, 3, 5, 7], True),
+        ([1], True),  # 4 and 7 are missing
+        ([1, 4, 5, 7, 8], True),
+    ],
+)
+def test_several_trainings_by_the_steps_of_all(tmp_path: Path, new: list[int], apart: bool) -> None:
+    steps = [(1, 1), (1, 2), (1, 3), (1, 4), (2, 5), (2, 6), (2, 7), (2, 8)]  # calls, each of which wrote every third
+    for side, at in (("old", [1, 4, 5, 8]), ("new", new)):
+        writer = Writer(str(tmp_path / side))
+        for call, step in steps:
+            fields: dict[str, Any] = {"batch": [None, None], "others": [], "sums": {}, "values": {}}
+            writer.event("step", stream=0, call=call, step=step, loss=1.0, **fields)
+        writer.event("summaries", folder="model", tags={"error": [[step, 0.1 * step] for step in at]})
+        writer.close()
+    report = CaseReport("case")
+    compare(report, Reader(str(tmp_path / "old")), Reader(str(tmp_path / "new")))
+    assert bool(report.differences) is apart
+    assert (GOES_ON in report.notes) is not apart

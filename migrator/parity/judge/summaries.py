@@ -21,6 +21,10 @@ RENAMED = (
     "summaries that were called after tensors of the graph are called after variables in the new program: compared with the "
     "values of those"
 )
+GOES_ON = (
+    "summaries of several trainings: an Estimator began anew with the first step of each, where the new program counts the "
+    "steps of all of them: compared at the steps that both have"
+)
 _OF_TENSOR = re.compile(
     r"^(?:.*/)?(?:[^/]+_0|(?:[A-Z][A-Za-z0-9]*|add|concat|mul|stack|sub)(?:_\d+)?)(?P<rest>/[^/]+)?$"
 )
@@ -44,7 +48,7 @@ def compare_summaries(report: CaseReport, old: Reader, new: Reader, drift: Drift
         report.notes.append(NOT_WRITTEN)
         return []
     found = []
-    boards = dict(_boards(right))
+    boards, trainings = dict(_boards(right)), list(_trainings(old))
     for folder, tags in left.items():
         others = right.get(folder, {})
         renamed = _renamed(tags, others, report.tolerance)
@@ -57,11 +61,38 @@ def compare_summaries(report: CaseReport, old: Reader, new: Reader, drift: Drift
             if _partner(tag, others) is None and _is_elsewhere(folder, tag, boards):
                 report.notes += [ELSEWHERE] if ELSEWHERE not in report.notes else []
                 continue
-            message = _apart(series, _partner(tag, others), report.tolerance)
+            partner = _partner(tag, others)
+            if partner is not None and any(_goes_on(series, partner, *each) for each in trainings):
+                report.notes += [GOES_ON] if GOES_ON not in report.notes else []
+                series, partner = _at_same_steps(series, partner), _at_same_steps(partner, series)
+            message = _apart(series, partner, report.tolerance)
             where = f"{folder_text(folder)}: {tag}"
             if message and not (message.startswith("step ") and where in drift.summaries):
                 found.append(Difference("summaries", where, message))
     return found
+
+
+def _trainings(old: Reader) -> Iterator[tuple[list[int], int]]:
+    """The first steps of the trainings of each model that has several, and its last step."""
+    steps = [event for event in old.of("step") if "call" in event]
+    for stream in dict.fromkeys(event["stream"] for event in steps):
+        own = [event for event in steps if event["stream"] == stream]
+        first = {event["call"]: event["step"] for event in reversed(own)}
+        if len(first) > 1:
+            yield sorted(first.values()), own[-1]["step"]
+
+
+def _goes_on(old: list[Any], new: list[Any], first: list[int], last: int) -> bool:
+    """Whether one side wrote every so many steps of each training, and the other one as many steps of all of them."""
+    ours, theirs = ({step for step, _ in series} for series in (old, new))
+    every = min(theirs - {1}, default=last + 1) - 1
+    anew = {s for start, end in zip(first, [*first[1:], last + 1]) for s in range(start, end, max(every, 1))}
+    return ours != theirs and ours == anew and theirs == set(range(1, last + 1, max(every, 1)))
+
+
+def _at_same_steps(series: list[Any], other: list[Any]) -> list[Any]:
+    steps = {step for step, _ in other}
+    return [pair for pair in series if pair[0] in steps]
 
 
 def _boards(written: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, set[str]]]:

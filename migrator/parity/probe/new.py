@@ -278,12 +278,16 @@ def _adopt_untrained(replay: Replay, model: Any, kind: str, call: int, encoded: 
 
 
 def _create_by_training(model: Any, features: Any, labels: Any) -> None:
-    """Let a model that keeps the graphs of TensorFlow 1 create the variables that only its trainings have."""
+    """Let a model create the variables that only its trainings have: one that keeps the graphs of TensorFlow 1, and one
+    whose `call` is told the labels."""
     import tensorflow as tf
 
-    if hasattr(model, "tf1_variables") and not model.tf1_variables:
-        batch = (features,) if labels is None else (features, labels)
-        tf.function(model.train_step).get_concrete_function(batch)
+    batch = (features,) if labels is None else (features, labels)
+    if hasattr(model, "tf1_variables"):
+        if not model.tf1_variables:
+            tf.function(model.train_step).get_concrete_function(batch)
+    elif labels is not None and "labels" in inspect.signature(model.call).parameters:
+        tf.function(model.test_step).get_concrete_function(batch)
 
 
 def _flat(result: Any) -> dict[str, Any]:

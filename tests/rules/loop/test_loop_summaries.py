@@ -5,7 +5,8 @@ from __future__ import annotations
 import textwrap
 
 import pytest
-from modelfn.programs import migrate
+from modelfn.programs import migrate, run
+from test_loop import said
 
 HEAD = """\
 import tensorflow as tf
@@ -142,12 +143,26 @@ def test_summaries_of_layers_keep_their_tags() -> None:
 
 
 @pytest.mark.parametrize(
-    "again", ["estimator.train(input_fn)\n", "for _ in range(2):\n    estimator.train(input_fn)\n"]
+    ("again", "told"),
+    [
+        ("estimator.train(input_fn)\n", True),
+        ("for _ in range(2):\n    estimator.train(input_fn)\n", True),
+        ("estimator.train(lambda: input_fn(None), steps=150)\n", True),
+        ("estimator.train(lambda: input_fn(2), steps=200)\n", True),  # data may end before
+        ("estimator.train(lambda: input_fn(None), steps=200)\n", False),  # begins where a summary is due
+        ("estimator.evaluate(input_fn)\n", False),
+    ],
 )
-def test_several_trainings_each_of_which_writes_its_first_step_keep_the_helpers(again: str) -> None:
-    made = TRAIN.splitlines(keepends=True)[0]
-    assert ".fit(" not in migrated(loop=(TRAIN if again[0] == "e" else made) + again)
-    assert ".fit(" in migrated("", (TRAIN if again[0] == "e" else made) + again)
+def test_several_trainings_write_by_the_steps_of_all(again: str, told: bool) -> None:
+    source = HEAD + ERROR + TAIL + TRAIN + again
+    text = migrate(source)
+    assert ".fit(" in text and "self.summary_writer.as_default(steps + 1)" in text
+    assert ("every 100 steps of all trainings" in said(run(source))) is told
+
+
+def test_several_trainings_without_summaries_ask_for_no_remark() -> None:
+    source = HEAD + TAIL + TRAIN + "estimator.train(input_fn)\n"
+    assert ".fit(" in migrate(source) and "summaries" not in said(run(source))
 
 
 def test_summaries_of_a_function_that_becomes_a_layer() -> None:
