@@ -72,6 +72,8 @@ class Writer:
         self.plan = shared.plan
         self.where = where
         self.names = names
+        self.rebound: dict[Leaf, str] = {}
+        """Statements from which on a name of `names` has a value of its own: ``labels = tf.cast(y, tf.float32)``."""
         self.tf = shared.tf
         self.unit = shared.unit
         self.skip: set[ast.AST] = set()
@@ -244,6 +246,8 @@ class Writer:
             if len(schedules) > 1:
                 raise Unsupported("one of several schedules is read outside of the optimizer", node)
             return f"{self.need('current_rate')}(self.optimizer)"
+        if isinstance(node.ctx, ast.Store) and node.id in self.rebound.values():
+            return None
         text = self.names.get(node.id)
         if text is not None and text.startswith("not ") and not isinstance(self.plan.module.parent(node), ast.keyword):
             return f"({text})"
@@ -403,6 +407,8 @@ class Writer:
             return [*([] if leaf in self.plan.watched else renderer.comments(leaf.node, indent)), indent + added]
         lead = [line for node in leaf.lead for line in renderer.comments(node, indent)]
         lines = tagged(self, leaf, renderer.statement(leaf.node, self.transform, indent), indent)
+        if leaf in self.rebound:
+            self.names.pop(self.rebound[leaf], None)
         begins_blank = bool(lines) and not lines[0].strip()
         return ["", *lead, *lines[begins_blank:]] if lead else lines
 

@@ -216,3 +216,28 @@ def test_a_loss_in_double_precision(double: str) -> None:
     loss = f"loss = tf.reduce_mean(tf.square(tf.cast(labels, {double}) - predictions))"
     end = f"{loss}\n{TRAIN_OP}\n{SPEC}"
     assert "double precision" in manual_reason(model_fn("predictions = tf.layers.dense(features['x'], 1)", end=end))
+
+
+@pytest.mark.parametrize(
+    ("above", "expected"),
+    [
+        ("labels = tf.cast(labels, tf.float32)", ["labels = tf.cast(y, tf.float32)"]),
+        ("labels = labels / 2.0\nlabels = labels - 1.0", ["labels = y / 2.0", "labels = labels - 1.0"]),
+        ("half = labels / 2.0\nlabels = half - labels", ["half = y / 2.0", "labels = half - y"]),
+        ("if params['cast']:\n    labels = labels / 2.0", ["labels = y", "labels = labels / 2.0"]),
+        ("read = lambda: labels\nlabels = labels - read()", ["labels = y", "labels = labels - read()"]),
+    ],
+)
+def test_labels_that_get_another_value(above: str, expected: list[str]) -> None:
+    body = "predictions = tf.layers.dense(features['x'], 3)\n" + above
+    text = method(
+        migrate(
+            model_fn(
+                body, end=f"{LOSS}\n{TRAIN_OP}\nreturn tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)"
+            )
+        ),
+        "compute_loss",
+    )
+    lines = [line.strip() for line in text.splitlines()]
+    assert [line for line in lines if line in expected] == expected
+    assert ("labels = y" in lines) is (expected[0] == "labels = y")
