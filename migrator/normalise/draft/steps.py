@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from migrator import rewrite
@@ -39,6 +39,7 @@ from migrator.resolve.syntax import walk
 from migrator.rewrite import Replace, Unprintable, code
 
 N = TypeVar("N", ast.Call, ast.FunctionDef)
+Place = tuple[Module, ast.expr]
 MAX_STEPS = 200
 GENERIC = frozenset({"build", "create", "make", "get"})
 """Names of methods that say nothing of the model, where the class does."""
@@ -73,11 +74,16 @@ class Preparation(ObjectSteps):
         """Files and names of functions of which decorators made model_fns."""
         self._left: set[tuple[str, str]] = set()
         """Files and names of classes whose model_fn is a function now."""
+        self._idle: set[tuple[str, str, str, str]] = set()
+        """Calls for which there was nothing to do: step, file, name of the function, text."""
 
     def run(self) -> None:
         """Take all steps that can be taken."""
         for _ in range(MAX_STEPS):
             changes = self._step()
+            if not changes and self._idle:  # what changed elsewhere may concern it by now
+                self._idle.clear()
+                changes = self._step()
             if not changes:
                 return
             for entry in sorted(self._taken_out):
@@ -86,58 +92,53 @@ class Preparation(ObjectSteps):
             self._tidy()
 
     def _step(self) -> list[Change]:
+        return next(filter(None, self._found()), [])
+
+    def _found(self) -> Iterator[list[Change]]:
+        """What each step would change in the present state, in the order in which they are to be taken."""
+        roots = self._roots()
         for step in (self._named_root, self._root):  # all of an object's Estimators are seen by its methods first
-            for module, node in self._roots():
-                changes = self._try(module, node, lambda: step(module, node))
-                if changes:
-                    return changes
-        changes = self._decorated()
-        if changes:
-            return changes
-        reachable = self._reachable()
+            for module, node in roots:
+                yield self._try(module, node, lambda: step(module, node))
+        yield self._decorated(roots)
+        reachable = self._reachable(roots)
         for definition in reachable:
             module = definition.module
-            for call in calls_below(module, definition.node):  # before the methods of a class are taken out of it
-                changes = self._unnamed(module, call)
-                if changes:
-                    return changes
+            for call in self._waiting("unnamed", definition):  # before the methods of a class are taken out of it
+                yield self._unnamed(module, call)
         for definition in reachable:
-            for call in calls_below(definition.module, definition.node):
-                module = definition.module
-                changes = self._try(module, call, lambda: self._call(module, call))
-                if changes:
-                    return changes
+            module = definition.module
+            for call in self._waiting("calls", definition):
+                yield self._try(module, call, lambda: self._call(module, call))
         for definition in reachable:
             module = definition.module
             for function in nested_functions(definition.node):
                 if self._makes_layers(Definition(module, function)):
-                    changes = self._try(module, function, lambda: handed_closure(self.drafts, module, function))
-                    if changes:
-                        return changes
+                    yield self._try(module, function, lambda: handed_closure(self.drafts, module, function))
         for definition in reachable:
-            changes = self._told_to_train(definition)
-            if changes:
-                return changes
+            yield self._told_to_train(definition)
         for definition in reachable:
             for statement, owner in boxes(self.drafts.project, definition):
-                changes = self._try(definition.module, statement.value, lambda: self._box(definition, statement, owner))
-                if changes:
-                    return changes
+                yield self._try(definition.module, statement.value, lambda: self._box(definition, statement, owner))
         for definition in reachable:
             assert isinstance(definition.node, ast.FunctionDef)
-            changes = self._first(self._functions, definition.module, definition.node)
-            if changes:
-                return changes
-        changes = self._held_attributes()
-        if changes:
-            return changes
-        project = self.drafts.project
-        functions = (root_function(project, *root) for root in self._roots())
-        return next((found for function in functions if function and (found := copied_features(function))), [])
+            yield self._first(self._functions, definition.module, definition.node)
+        yield self._held_attributes(roots)
+        models = (root_function(self.drafts.project, *root) for root in roots)
+        yield from (copied_features(model) for model in models if model is not None)
 
-    def _decorated(self) -> list[Change]:
+    def _waiting(self, step: str, definition: Definition) -> Iterator[ast.Call]:
+        """The calls of a function that are to be looked at: not those for which there was nothing to do in an earlier state."""
+        module, function = definition.module, definition.node
+        for call in calls_below(module, function):
+            key = step, module.path, function.name, module.segment(call)
+            if key not in self._idle:
+                yield call
+                self._idle.add(key)  # as the next one is asked for
+
+    def _decorated(self, roots: list[Place]) -> list[Change]:
         """Model_fns that a decorator makes of networks are written out."""
-        found = (root_function(self.drafts.project, *root) for root in self._roots())
+        found = (root_function(self.drafts.project, *root) for root in roots)
         functions = [each for each in found if each is not None]
         decorated = next((each for each in functions if each.node.decorator_list), None)
         if decorated is None or not isinstance(decorated.node, ast.FunctionDef):
@@ -150,9 +151,9 @@ class Preparation(ObjectSteps):
         self._taken_out.add(found.decorator)
         return found.changes
 
-    def _held_attributes(self) -> list[Change]:
+    def _held_attributes(self, roots: list[Place]) -> list[Change]:
         """An object that only held what its method reads becomes variables where the Estimator is made."""
-        for module, node in self._roots():
+        for module, node in roots:
             maker = module.nearest(node, ast.FunctionDef)
             definition = Definition(module, maker) if maker is not None else None
             for statement, owner in boxes(self.drafts.project, definition) if definition is not None else ():
@@ -180,11 +181,11 @@ class Preparation(ObjectSteps):
 
     # -- where to look ------------------------------------------------------------------------------------------------
 
-    def _reachable(self) -> list[Definition]:
+    def _reachable(self, roots: list[Place]) -> list[Definition]:
         """The model_fns, and the helpers that make layers."""
         project = self.drafts.project
         found: dict[Definition, None] = {}
-        stack = [d for d in (root_function(project, m, n) for m, n in self._roots()) if d is not None]
+        stack = [d for d in (root_function(project, m, n) for m, n in roots) if d is not None]
         while stack:
             definition = stack.pop()
             if definition in found:
