@@ -49,10 +49,21 @@ class Project:
         self.modules = dict(modules)
         self.editable = frozenset(self.modules if editable is None else editable)
         """Paths of the modules that may be changed; rules only look into the others."""
-        self._named: dict[tuple[str, str], Module | None] = {}
+        self._named: dict[tuple[str, str], str | None] = {}
         self._given: dict[str, frozenset[str]] = {}
         self.fixes = fixes
         """What the file rules propose for a module that is not on disk."""
+
+    def revised(self, changed: Mapping[str, Module]) -> Project:
+        """The project with other modules at some of its paths. What names stand for in those that stay is not asked again,
+        where none of the others differs in what it imports and binds."""
+        new = Project({**self.modules, **changed}, self.fixes, self.editable)
+        if changed.keys() <= self.modules.keys():
+            new._by_suffix, new._named = self._by_suffix, self._named
+            if all(_outside(self.modules[path]) == _outside(module) for path, module in changed.items()):
+                new._given = self._given
+                new.readers = self.readers.revised(new, changed)
+        return new
 
     @cached_property
     def _by_suffix(self) -> dict[str, list[str]]:
@@ -71,8 +82,10 @@ class Project:
         """The project's module that `importer` gets for a (relative or absolute) module name."""
         key = (importer.path, dotted)
         if key not in self._named:
-            self._named[key] = self._find(os.path.dirname(importer.path), dotted)
-        return self._named[key]
+            found = self._find(os.path.dirname(importer.path), dotted)
+            self._named[key] = found.path if found is not None else None
+        path = self._named[key]
+        return None if path is None else self.modules[path]
 
     def _find(self, folder: str, dotted: str) -> Module | None:
         if dotted.startswith("."):
@@ -237,6 +250,12 @@ class Project:
             module = self.modules[path]
             for node in module.nodes(ast.Call):
                 yield module, node
+
+
+def _outside(module: Module) -> tuple[object, ...]:
+    """What a file imports and binds: all of it that other files get at."""
+    entries = [(entry.name, entry.target, entry.top_level) for entry in module.imports]
+    return entries, module.analysis.root.bindings.keys(), _listed(module)
 
 
 def by_name(module: Module) -> Iterator[str]:

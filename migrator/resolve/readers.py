@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,14 @@ class Readers:
     def __init__(self, project: Project) -> None:
         self.project = project
         self._known: dict[str, dict[tuple[str, str], list[ast.expr]]] = {}
+
+    def revised(self, project: Project, changed: Collection[str]) -> Readers:
+        """Those of a project that differs in the files at some paths, and not in what these import and bind."""
+        new = Readers(project)
+        new._known = {path: table for path, table in self._known.items() if path not in changed}
+        if "_renamed" in self.__dict__:
+            new._renamed = self._renamed
+        return new
 
     def of(self, module: Module, scope: Scope, name: str) -> list[Place]:
         """The expressions that read `name`, which `scope` of `module` binds."""

@@ -45,19 +45,28 @@ def estimators_in(drafts: Drafts, group: list[Module]) -> list[Construction]:
 
 
 def _constructions(module: Module, group: list[Module]) -> Iterator[Construction]:
-    for node, name in module.references() if b"stimator" in module.source else ():
+    for node, call, name in _made(module):
         on_tpu = short_name(name) == "TPUEstimator"
-        parent = module.parent(node) if name in KINDS or on_tpu else None
-        if not isinstance(parent, ast.Call) or parent.func is not node:
-            continue
         if name == ESTIMATOR or on_tpu:
             try:
-                given = bind(parent, tpu.ESTIMATOR if on_tpu else _SIGNATURE, "Estimator")
+                given = bind(call, tpu.ESTIMATOR if on_tpu else _SIGNATURE, "Estimator")
             except Unsupported:
                 given = {}
-            yield Construction(module, parent, given, tpu=on_tpu)
+            yield Construction(module, call, given, tpu=on_tpu)
         else:
-            yield Construction(module, parent, {}, name, *dialect_of(module, node, group))
+            yield Construction(module, call, {}, name, *dialect_of(module, node, group))
+
+
+def _made(module: Module) -> list[tuple[ast.expr, ast.Call, str]]:
+    """The calls that make Estimators, with what is called and its name."""
+    known: list[tuple[ast.expr, ast.Call, str]] | None = module.memo.get("estimators")
+    if known is None:
+        known = module.memo["estimators"] = []
+        for node, name in module.references() if b"stimator" in module.source else ():
+            parent = module.parent(node) if name in KINDS or short_name(name) == "TPUEstimator" else None
+            if isinstance(parent, ast.Call) and parent.func is node:
+                known.append((node, parent, name))
+    return known
 
 
 def not_yet(drafts: Drafts, module: Module) -> Iterator[tuple[Module, ast.expr, str]]:

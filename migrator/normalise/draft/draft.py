@@ -136,9 +136,10 @@ class Drafts:
             by_path.setdefault(change.edit.path, []).append(change)
         if not by_path:
             return
-        modules, tables = dict(self.project.modules), {}
+        changed: dict[str, Module] = {}
+        tables = {}
         for path, mine in by_path.items():
-            old = modules[path]
+            old = self.project.modules[path]
             text = splice(old.source, [change.edit for change in mine]).decode("utf-8", "surrogatepass")
             new = Module(path, text)
             new.inherited_dialect, new.inherited_reason = old.module_dialect, old.dialect_reason
@@ -146,9 +147,9 @@ class Drafts:
             table = self._moved(old, new, {change.edit: self._first_lines(change) for change in mine})
             new.tree  # noqa: B018 - a draft that does not parse must not come into being
             tables[path] = table
-            modules[path] = new
+            changed[path] = new
         self._origins.update(tables)
-        self.project = Project(modules, self.project.fixes, self.project.editable)
+        self.project = self.project.revised(changed)
 
     def apply_all(self, paths: Iterable[str], find: Callable[[Project, Module], Iterable[list[Change]]]) -> None:
         """Makes the first changes that are found for a module until there are no more, or they come to what does not parse."""

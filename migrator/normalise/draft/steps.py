@@ -40,7 +40,7 @@ from migrator.rewrite import Replace, Unprintable, code
 
 N = TypeVar("N", ast.Call, ast.FunctionDef)
 Place = tuple[Module, ast.expr]
-MAX_STEPS = 200
+MAX_STEPS = 2000
 GENERIC = frozenset({"build", "create", "make", "get"})
 """Names of methods that say nothing of the model, where the class does."""
 WIDTH = 50
@@ -75,7 +75,7 @@ class Preparation(ObjectSteps):
         self._left: set[tuple[str, str]] = set()
         """Files and names of classes whose model_fn is a function now."""
         self._idle: set[tuple[str, str, str, str]] = set()
-        """Calls for which there was nothing to do: step, file, name of the function, text."""
+        """Where there was nothing to do: step, file, name of the function, text of the call or function."""
 
     def run(self) -> None:
         """Take all steps that can be taken."""
@@ -102,39 +102,36 @@ class Preparation(ObjectSteps):
                 yield self._try(module, node, lambda: step(module, node))
         yield self._decorated(roots)
         reachable = self._reachable(roots)
-        for definition in reachable:
-            module = definition.module
-            for call in self._waiting("unnamed", definition):  # before the methods of a class are taken out of it
-                yield self._unnamed(module, call)
-        for definition in reachable:
-            module = definition.module
-            for call in self._waiting("calls", definition):
-                yield self._try(module, call, lambda: self._call(module, call))
-        for definition in reachable:
-            module = definition.module
-            for function in nested_functions(definition.node):
-                if self._makes_layers(Definition(module, function)):
-                    yield self._try(module, function, lambda: handed_closure(self.drafts, module, function))
-        for definition in reachable:
-            yield self._told_to_train(definition)
-        for definition in reachable:
+        for module, call in self._waiting("unnamed", reachable, calls_below):
+            yield self._unnamed(module, call)  # before the methods of a class are taken out of it
+        for module, call in self._waiting("calls", reachable, calls_below):
+            yield self._try(module, call, lambda: self._call(module, call))
+        for module, function in self._waiting("nested", reachable, lambda _, function: nested_functions(function)):
+            if self._makes_layers(Definition(module, function)):
+                yield self._try(module, function, lambda: handed_closure(self.drafts, module, function))
+        for module, function in self._waiting("told", reachable, _itself):
+            yield self._told_to_train(Definition(module, function))
+        for definition in (Definition(*each) for each in self._waiting("boxes", reachable, _itself)):
             for statement, owner in boxes(self.drafts.project, definition):
                 yield self._try(definition.module, statement.value, lambda: self._box(definition, statement, owner))
-        for definition in reachable:
-            assert isinstance(definition.node, ast.FunctionDef)
-            yield self._first(self._functions, definition.module, definition.node)
+        for module, function in self._waiting("idioms", reachable, _itself):
+            yield self._first(self._functions, module, function)
         yield self._held_attributes(roots)
         models = (root_function(self.drafts.project, *root) for root in roots)
         yield from (copied_features(model) for model in models if model is not None)
 
-    def _waiting(self, step: str, definition: Definition) -> Iterator[ast.Call]:
-        """The calls of a function that are to be looked at: not those for which there was nothing to do in an earlier state."""
-        module, function = definition.module, definition.node
-        for call in calls_below(module, function):
-            key = step, module.path, function.name, module.segment(call)
-            if key not in self._idle:
-                yield call
-                self._idle.add(key)  # as the next one is asked for
+    def _waiting(
+        self, step: str, reachable: Iterable[Definition], parts: Callable[[Module, ast.FunctionDef], Iterable[N]]
+    ) -> Iterator[tuple[Module, N]]:
+        """The parts of functions that are to be looked at: not those of which there was nothing to do in an earlier state."""
+        for definition in reachable:
+            module, function = definition.module, definition.node
+            assert isinstance(function, ast.FunctionDef)
+            for part in parts(module, function):
+                key = step, module.path, function.name, module.segment(part)
+                if key not in self._idle:
+                    yield module, part
+                    self._idle.add(key)  # as the next one is asked for
 
     def _decorated(self, roots: list[Place]) -> list[Change]:
         """Model_fns that a decorator makes of networks are written out."""
@@ -404,3 +401,7 @@ class Preparation(ObjectSteps):
             return nested_function(self.drafts, module, function)
         except (Stuck, Unprintable):
             return self._inline(module, call, definition)
+
+
+def _itself(module: Module, function: ast.FunctionDef) -> list[ast.FunctionDef]:
+    return [function]

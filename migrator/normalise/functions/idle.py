@@ -56,12 +56,14 @@ def unsaid(drafts: Drafts, changes: list[Change], path: str, name: str) -> list[
 
 
 def _named(drafts: Drafts, path: str, name: str) -> list[ast.FunctionDef | ast.ClassDef]:
-    found = [
-        node
-        for node in statements(drafts.project.modules[path].tree)
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name
-    ]
-    return sorted(found, key=lambda node: isinstance(node, ast.ClassDef))
+    module = drafts.project.modules[path]
+    table: dict[str, list[ast.FunctionDef | ast.ClassDef]] | None = module.memo.get("named")
+    if table is None:
+        table = module.memo["named"] = {}
+        for node in statements(module.tree):
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                table.setdefault(node.name, []).append(node)
+    return sorted(table.get(name, []), key=lambda node: isinstance(node, ast.ClassDef))
 
 
 def _idle_imports(project: Project, gone: Definition) -> list[Change]:
