@@ -410,7 +410,8 @@ def _of_rows(project: Project, uses: list[Use]) -> str:
 def of_one_device(loop: Loop) -> str:
     """Why trainings that end with their data are not what as many calls of `fit` do."""
     for use in loop.uses:
-        if use.method == "train" and not use.input.data.counted and _trains_again(use, loop.uses):
+        data = use.input.data
+        if use.method == "train" and not data.counted and data.ends is not False and _trains_again(use, loop.uses):
             # Keras 2 counts one step too many
             return reason_at("several trainings on data of an unknown number", use.module, use.call)
     return ""

@@ -153,8 +153,8 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
     for use in (use for use in loop.uses if use.method == "train" and use.interval is not None):
         together, interval = use.sources[0].settings.tpu.loop, use.interval
         if together is not None and isinstance(interval, (ast.expr, int)) and not _divides(together, interval):
-            every = ast.unparse(interval) if isinstance(interval, ast.expr) else interval
-            yield use.module, use.call, _BETWEEN_LOOPS.format(every)
+            steps = ast.unparse(interval) if isinstance(interval, ast.expr) else str(interval)
+            yield use.module, use.call, _BETWEEN_LOOPS.format(steps)
     if loop.distribution is not None:
         source, strategy = loop.first, loop.distribution.strategy
         yield source.module, strategy or source.construction.call, WITH_KERAS_2
