@@ -134,3 +134,18 @@ def test_what_an_export_computes_is_recorded(tmp_path: Path) -> None:
     rows, (values,) = reader.array(signature["fed"]["x"]), signature["values"].values()
     np.testing.assert_array_equal(rows, next(iter(reader.leaves(batches[-1]["batch"][0]).values()))[:4])
     assert reader.array(values).shape == (4, 1)
+
+
+TWO = """
+for _ in range(2):
+    model = tf.estimator.Estimator(model_fn, "two-models", params={"units": 8})
+    model.train(input_fn, steps=2)
+"""
+
+
+@pytest.mark.parametrize(("after", "streams"), [("", [0, 0]), ("    shutil.rmtree(model.model_dir)", [0, 1])])
+def test_an_estimator_in_a_folder_that_was_emptied_is_another_model(
+    tmp_path: Path, after: str, streams: list[int]
+) -> None:
+    head, _ = REGRESSION.split("def main(")
+    assert [event["stream"] for event in record(tmp_path, f"import shutil\n{head}{TWO}{after}").of("begin")] == streams

@@ -12,6 +12,7 @@ import os
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -41,6 +42,9 @@ class Recorder:
         self.nudges = nudge.Nudges(config["nudge"]) if config.get("nudge") else None
         self.redirect = program.Redirect(config["sandbox"])
         self.streams: dict[str, int] = {}
+        """The number of the newest model of each folder."""
+        self.estimators: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self.models = 0
         self.taken: dict[int, int] = {}
         self.calls = {"train": 0, "evaluate": 0, "predict": 0}
         self.stack: list[tuple[str, int]] = []
@@ -62,8 +66,15 @@ class Recorder:
             self.writer.event("note", text=text)
 
     def stream(self, estimator: Any) -> int:
-        """Number of the model: estimators that share a model_dir are one model."""
-        return self.streams.setdefault(str(estimator.model_dir), len(self.streams))
+        """Number of the model: estimators that share a model_dir are one, until what one has trained is deleted there."""
+        if estimator not in self.estimators:
+            folder = str(estimator.model_dir)
+            number = self.streams.get(folder)
+            if number is None or (self.taken.get(number) and not self.cluster and not _saved(folder)):
+                number = self.streams[folder] = self.models
+                self.models += 1
+            self.estimators[estimator] = number
+        return self.estimators[estimator]
 
     def replicas_of(self, graph: Any, kind: str) -> list[tuple[Any, Any, Any]]:
         """Where the replicas of a model_fn that is being called put their tensors."""
@@ -85,6 +96,13 @@ class Recorder:
             rows, single = self.open_predictions.pop(call)
             outputs = {key: self.writer.array(value) for key, value in containers.stacked(rows, single).items()}
             self.writer.event("predictions", call=call, outputs=outputs, complete=complete)
+
+
+def _saved(folder: str) -> bool:
+    """Whether there is a checkpoint."""
+    import tensorflow as tf
+
+    return tf.train.latest_checkpoint(folder) is not None
 
 
 def _kind_of(estimator: Any) -> dict[str, bool]:
