@@ -26,6 +26,7 @@ from migrator.normalise.names.chosen_names import table_of_names
 from migrator.normalise.names.taken_features import copied_features
 from migrator.normalise.objects.callables import CALL, called_object, inner_root, plain_partial
 from migrator.normalise.objects.chosen_classes import table_of_functions
+from migrator.normalise.objects.forwarded import named_arguments
 from migrator.normalise.objects.inherited import called, calls_above, maker_moved_down, moved_down, named_object
 from migrator.normalise.objects.methods import Method, check_settled, class_of, fills, method_of, method_of_new
 from migrator.normalise.objects.object_steps import Judge, ObjectSteps
@@ -359,6 +360,9 @@ class Preparation(ObjectSteps):
         definition = Definition(found.module, found.function)
         if not (self._inlined(definition) or self._makes_layers(definition)):
             return []
+        named = named_arguments(project, found.module, found.function)
+        if named:
+            return named
         calls = self._method_calls(found)
         if self._inlined(definition) or len(calls) == 1 or fills(found):
             return self._inlined_method(module, call, found)

@@ -1,0 +1,48 @@
+"""Methods that hand on all that they are given."""
+
+from __future__ import annotations
+
+import pytest
+from modelfn.programs import migrate, model_fn, run, units
+
+NET = '''
+class Net:
+    def __init__(self, units):
+        self._units = units
+
+    def __call__(self, *args, **kwargs):
+        return self.call(*args, **kwargs)
+
+    def call(self, features, scale=2.0):
+        """A layer."""
+        return scale * tf.layers.dense(features["x"], self._units)
+'''
+
+
+def program(net: str = NET, call: str = "Net(3)(features)") -> str:
+    return model_fn(f"predictions = {call}", before=f"import tensorflow as tf\n\n{net}")
+
+
+@pytest.mark.parametrize(
+    ("call", "scale"),
+    [("Net(3)(features)", "2.0"), ("Net(3)(features, 4.0)", "4.0"), ("Net(3)(features, scale=4.0)", "4.0")],
+)
+def test_a_call_that_is_handed_on(call: str, scale: str) -> None:
+    text = migrate(program(call=call))
+    assert "tf.keras.layers.Dense(3)" in text and "*args" not in text and "_units" not in text
+    assert scale in text and {"2.0": "4.0", "4.0": "2.0"}[scale] not in text
+
+
+@pytest.mark.parametrize(
+    "net",
+    [
+        NET.replace("return self.call(*args", "print(args)\n        return self.call(*args"),
+        NET.replace("return self.call(*args", "return self.call(*args[::-1]"),
+        NET.replace("features, scale=2.0", "features, *scales, scale=2.0"),
+        NET.replace("scale=2.0", "scale=SCALE"),
+        NET.replace("return self.call(*args, **kwargs)", "return self.call(*args, **kwargs) * 2.0"),
+    ],
+)
+def test_what_does_more_is_left(net: str) -> None:
+    (unit,) = units(run(program(net.replace("class Net", "SCALE = 2.0\n\n\nclass Net"))))
+    assert unit.tier == "manual" and "in a method that is not followed" in unit.reason
