@@ -20,7 +20,7 @@ from ..layers import (
     normalization_by_condition,
     repeated_layers,
 )
-from ..losses_metrics import metric_entries, metric_loops, metric_tables, scoped_summaries, summary_tags
+from ..losses_metrics import metric_arms, metric_entries, metric_loops, metric_tables, scoped_summaries, summary_tags
 from ..model_fns import templates
 from ..optimizers import conditional_steps, optimize_loss, optimizer_tables, optimizer_wrappers
 from ..recurrent import dropout_by_condition
@@ -51,6 +51,7 @@ FUNCTIONS: tuple[Desugaring[OfFunction], ...] = (
     settled_choices.expand,
     metric_tables.expand,
     metric_loops.expand,
+    metric_arms.expand,
     logged_modes.expand,
     keras_collected.expand,
     keras_assembled.expand,
