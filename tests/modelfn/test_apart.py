@@ -292,3 +292,42 @@ def test_cells_that_data_choose_are_refused() -> None:
     cells = "if tf.executing_eagerly():\n    cell = tf.contrib.rnn.LSTMBlockFusedCell(5)"
     body = TWO_FUSED.replace("cell = tf.contrib.rnn.LSTMBlockFusedCell(5)", cells)
     assert "made while data flow" in manual_reason(model_fn(body))
+
+
+OUTPUTS = """
+outputs = tf.layers.dense(features["x"], params["units"][0])
+targets = tf.expand_dims(labels, -1)
+loss = tf.losses.mean_squared_error(targets, outputs)
+"""
+SPEC = """
+train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, global_step=tf.train.get_global_step())
+return tf.estimator.EstimatorSpec(mode, predictions={"output": outputs}, loss=loss, train_op=train_op)
+"""
+
+
+@pytest.mark.parametrize(
+    ("below", "expected"),
+    [
+        ("outputs = outputs[:, -1]", "outputs_2 = outputs[:, -1]"),
+        (
+            "if outputs.shape[1] != 1:\n    outputs = outputs[:, -1]",
+            "outputs_2 = outputs[:, -1] if outputs.shape[1] != 1 else outputs",
+        ),
+    ],
+)
+def test_an_output_that_becomes_a_part_of_itself_below_the_loss(below: str, expected: str) -> None:
+    text = migrate(model_fn(OUTPUTS + below, end=SPEC))
+    assert expected in method(text, "predict_step") and 'return {"output": outputs_2}' in text
+    assert "outputs_2" not in method(text, "call") and "outputs[:, -1]" not in method(text, "call")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        OUTPUTS.replace("\nloss", "\noutputs = outputs[:, -1:]\nloss"),  # the loss is of the part
+        OUTPUTS.replace("\nloss", "\nif outputs.shape[1] != 1:\n    outputs = outputs[:, -1:]\nloss"),
+        OUTPUTS + "reward = outputs[:, -1]",
+    ],
+)
+def test_other_parts_keep_the_name(body: str) -> None:
+    assert "outputs_2" not in migrate(model_fn(body, end=SPEC))

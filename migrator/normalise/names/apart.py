@@ -14,7 +14,7 @@ from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.returns import own_nodes
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
-from migrator.rewrite import Remove, Replace
+from migrator.rewrite import Remove, Replace, expr, statements
 
 _MADE = frozenset({"tensorflow.get_variable", "tensorflow.Variable"})
 _OBJECTS = ("tensorflow.nn.rnn_cell.", "tensorflow.contrib.rnn.", "tensorflow.layers.", "tensorflow.keras.layers.")
@@ -70,6 +70,7 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
         _apart_as_objects(module, function, straight)
         or _apart_from_options(module, function, straight)
         or _without_alias(module, function, straight)
+        or _apart_from_loss(module, function, straight)
     )
 
 
@@ -168,6 +169,54 @@ def _without_alias(module: Module, function: ast.FunctionDef, straight: list[ast
         if below and not _quoted(function, below):
             return Change.of(module, Remove(statement), *(Replace(n, value.id) for n in below))
     return []
+
+
+def _apart_from_loss(module: Module, function: ast.FunctionDef, straight: list[ast.stmt]) -> list[Change]:
+    """Edits that give what becomes of an output below the loss another name than what the loss reads, be it so in one case
+    only: ``outputs_2 = outputs[:, -1] if outputs.shape[1] != 1 else outputs``."""
+    scope = module.scope(function.body[0])
+    for statement in straight:
+        only = isinstance(statement, ast.If) and len(statement.body) == 1 and not statement.orelse
+        inner = statement.body[0] if isinstance(statement, ast.If) and only else statement
+        name = _target(inner)
+        if name is None or not isinstance(inner, ast.Assign) or not _reads(inner, name) or not _is_part(inner.value):
+            continue
+        found = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == name]
+        below = [n for n in found if n.lineno > _ends(statement)]
+        if (
+            not _meets_labels(function, name, statement)
+            or any(module.scope(n) is not scope for n in found)
+            or _quoted(function, below)
+        ):
+            continue
+        new, value = _free(module, function, name, 2), module.cst.expression(inner.value)
+        if isinstance(statement, ast.If):
+            test = module.cst.expression(statement.test)
+            value = expr("{value} if {test} else {name}", value=value, test=test, name=name)
+        made = Replace(statement, statements("{new} = {value}", new=new, value=value))
+        return Change.of(module, made, *(Replace(n, new) for n in below))
+    return []
+
+
+def _meets_labels(function: ast.FunctionDef, name: str, end: ast.stmt) -> bool:
+    """Whether something above `end` is made of what a name stands for and of the labels, the second thing a model_fn gets."""
+    labels = {argument.arg for argument in function.args.args[1:2]}
+    made = [n for n in walk(function) if isinstance(n, ast.Assign) and _begins(n) < _begins(end)]
+    for statement in sorted(made, key=_begins):
+        if any(_reads(statement.value, label) for label in labels):
+            if _reads(statement.value, name):
+                return True
+            labels |= {_target(statement) or name} - {name}
+    return False
+
+
+def _is_part(value: ast.expr) -> bool:
+    """Whether a value is a part of another one: an entry, or a slice."""
+    while isinstance(value, ast.Subscript):
+        value = value.value
+        if isinstance(value, ast.Name):
+            return True
+    return False
 
 
 def _options(function: ast.FunctionDef) -> list[str]:
