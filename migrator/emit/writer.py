@@ -21,6 +21,7 @@ from migrator.analyse.statements.modes import ALL_MODES
 from migrator.analyse.statements.names import reads
 from migrator.analyse.statements.negation import negated, without_body
 from migrator.analyse.statements.phases import in_training, test_in_training
+from migrator.analyse.training.trainways import waits_for_updates
 from migrator.analyse.variables.scopenames import name_in_graph, scope_name
 from migrator.analyse.variables.scopes import keras_name
 from migrator.analyse.variables.variablechoices import listed
@@ -415,7 +416,8 @@ class Writer:
     def compound(self, node: ast.stmt, leaves: list[Leaf], indent: str, depth: int) -> list[str]:
         """A loop, condition or scope around leaves."""
         if isinstance(node, ast.With):
-            asserted = assertion_lines(self, node, indent) if self.where not in ("factory", "train") else []
+            waits = self.where not in ("factory", "train") and not waits_for_updates(self.plan, node, leaves[0])
+            asserted = assertion_lines(self, node, indent) if waits else []
             scopes = [item for item in node.items if self.resolve_with(item) in SCOPES]
             if len(scopes) == len(node.items):
                 return [*asserted, *self.block(leaves, indent, depth + 1)]

@@ -229,3 +229,18 @@ def test_scopes_around_the_one_call_stand_before_the_tags() -> None:
     net += "predictions = tf.layers.dense(h, 1)"
     text = migrate(model_fn(net, before=BLOCK + "\n\n" + inner))
     assert 'tf.summary.histogram("a/b/inner/h", h)' in text
+
+
+def test_a_summary_among_what_waits_for_the_updates_of_layers() -> None:
+    body = """
+    predictions = tf.layers.batch_normalization(features["x"], training=mode == tf.estimator.ModeKeys.TRAIN)
+    loss = tf.reduce_mean(tf.square(labels - predictions))
+    updates = tf.get_collection(tf.GraphKeys.UPDATE_OPS)
+    with tf.control_dependencies({updates}):
+        tf.summary.scalar("again", loss)
+        train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+    """
+    text = migrate(model_fn(body.format(updates="updates"), end=SPEC))
+    assert '    tf.summary.scalar("again", loss)\n' in text and "control_dependencies(updates" not in text
+    asked = "[tf.print(loss)]"
+    assert "control dependenc" in manual_reason(model_fn(body.format(updates=asked), end=SPEC))

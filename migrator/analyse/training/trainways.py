@@ -20,6 +20,7 @@ from migrator.analyse.variables.averages import Averages, kept_averages
 from migrator.resolve.syntax import walk
 
 if TYPE_CHECKING:
+    from migrator.analyse.function.body import Body
     from migrator.analyse.function.plan import Plan
 
 DEPENDENCIES = "tensorflow.control_dependencies"
@@ -185,7 +186,14 @@ def dependencies(plan: Plan, at: Leaf, value: ast.expr | None = None) -> list[li
     return _joined(parts)
 
 
-def _only_updates(plan: Plan, node: ast.expr, at: Leaf) -> bool:
+def waits_for_updates(plan: Body, scope: ast.With, at: Leaf) -> bool:
+    """Whether control dependencies around a leaf are the UPDATE_OPS alone."""
+    calls = [item.context_expr for item in scope.items if isinstance(item.context_expr, ast.Call)]
+    waits = [call for call in calls if plan.module.resolve(call.func) == DEPENDENCIES]
+    return bool(waits) and all(_only_updates(plan, argument, at) for call in waits for argument in call.args)
+
+
+def _only_updates(plan: Body, node: ast.expr, at: Leaf) -> bool:
     """Whether an expression is the collection of update ops, which Keras layers run by themselves."""
     value, at = plan.followed_in(node, at, "train")
     if isinstance(value, (ast.List, ast.Tuple)):
