@@ -141,8 +141,8 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
                 "with Keras 3 a second run does not find the weights of the first one in its checkpoints: "
                 "install tf_keras, and set TF_USE_LEGACY_KERAS=1",
             )
-        if source.recorded and (every := _begins_anew(loop, source)):
-            yield source.module, call, OF_TRAININGS.format(every)
+        if source.recorded and (apart := _begins_anew(loop, source)):
+            yield source.module, call, OF_TRAININGS.format(apart)
         counted = (use for use in loop.uses if use.method == "train" and use.counted)
         if any(source in use.sources and use.interval == SELDOM for use in counted):
             yield (
