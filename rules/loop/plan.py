@@ -431,7 +431,7 @@ def _of_trainings(uses: list[Use]) -> str:
         goes_on = _trains_again(use, uses)
         reason = ""
         lines = use.saves or (goes_on and use.to_step)
-        if use.limit is None and use.input.data.ends is not True:
+        if use.limit is None and use.input.data.ends is False:
             reason = "a training without an end"
         elif lines and not has_its_line(use.module, use.call):
             reason = "a training in the line of another statement"

@@ -253,7 +253,22 @@ def test_one_batch_that_is_read_again_and_again(read: str) -> None:
 def test_input_functions_that_a_function_gets() -> None:
     work = "def work(read):\n    " + ESTIMATOR + "    estimator.train(read)\n\n\nwork(make_input_fn(8, 1))\n"
     assert "    model.fit(read())\n" in migrate(MODEL + work)
-    kept("work(make_input_fn(8, None))\n", MODEL + work)  # one of them has no end
+
+
+def test_data_without_a_limit() -> None:
+    epochs = 'import json\n\nepochs = json.load(open("settings.json"))["epochs"]\n'
+    text = loop(epochs + "estimator.train(make_input_fn(8, epochs))\n")
+    assert text.endswith("model.fit(make_input_fn(8, epochs)())\n")  # Keras refuses data without an end
+    kept("estimator.train(make_input_fn(8, None))\n")
+
+
+def test_a_semicolon_at_the_end_of_a_line() -> None:
+    saving = ESTIMATOR.replace("model_fn,", 'model_fn, "model",')
+    train = "estimator.train(make_input_fn(8, None), max_steps=20)"
+    text = migrate(MODEL + saving + train + ";  # shows nothing\n")
+    assert "    model.fit(" in text and "# shows nothing" in text and ";" not in text
+    kept(f"{train}; print(1)\n", MODEL + saving)
+    kept(f"print(1); {train};\n", MODEL + saving)
 
 
 def test_a_name_of_the_modes_goes_where_strings_take_its_place() -> None:
