@@ -1,11 +1,12 @@
-"""A RunConfig that a function makes for its one caller is made by the caller.
+"""A RunConfig, a spec or an exporter that a function makes is made by its caller.
 
     def get_config(folder):
         return tf.estimator.RunConfig(model_dir=folder, save_checkpoints_steps=100)
 
     config = get_config(FLAGS.folder)
 
-is ``config = tf.estimator.RunConfig(model_dir=FLAGS.folder, save_checkpoints_steps=100)``.
+is ``config = tf.estimator.RunConfig(model_dir=FLAGS.folder, save_checkpoints_steps=100)``. A function that does more has one
+caller.
 """
 
 from __future__ import annotations
@@ -24,10 +25,15 @@ from migrator.resolve.syntax import walk
 
 from ..distribute.tpu_facts import short_name
 from ..estimator_calls.derived_configs import RUN_CONFIG
+from ..exports.exporters import NAMES as EXPORTERS
+from ..loop.specs import NAMES as SPECS
+
+_MADE = {RUN_CONFIG, *SPECS, *EXPORTERS}
+"""What a caller is to make."""
 
 
 def inline_configs(drafts: Drafts, paths: Iterable[str]) -> None:
-    """Puts functions that make a configuration in the place of their calls, where each has one."""
+    """Puts functions that make a configuration or a spec in the place of their calls."""
     gone: list[tuple[str, str]] = []
     drafts.apply_all(paths, lambda project, module: _found(drafts, module, gone))
     for path, name in dict.fromkeys(gone):
@@ -36,20 +42,19 @@ def inline_configs(drafts: Drafts, paths: Iterable[str]) -> None:
 
 def _found(drafts: Drafts, module: Module, gone: list[tuple[str, str]]) -> Iterator[list[Change]]:
     """The changes for each function of a file."""
-    if b"RunConfig" not in module.source:
+    if b"estimator" not in module.source:
         return
     for function in [node for node in module.tree.body if isinstance(node, ast.FunctionDef)]:
         if _makes(module, function):
             found = Definition(module, function)
-            place = _only_call(drafts.project, found)
-            changes = _inlined(drafts, *place, found) if place is not None else []
-            if changes:
+            inlined = [_inlined(drafts, *place, found) for place in _calls(drafts.project, found)]
+            if inlined and all(inlined):
                 gone.append((module.path, function.name))
-            yield changes
+                yield [change for changes in inlined for change in changes]
 
 
 def _makes(module: Module, function: ast.FunctionDef) -> bool:
-    """Whether all that a function returns is a RunConfig that it makes."""
+    """Whether all that a function returns is a configuration, a spec or an exporter that it makes."""
     returns = own_returns(function)
     value = returns[0].value if len(returns) == 1 and returns[0] is function.body[-1] else None
     if value is None or function.decorator_list:
@@ -63,26 +68,37 @@ def _makes(module: Module, function: ast.FunctionDef) -> bool:
 
 
 def _is_config(module: Module, node: ast.expr, name: str) -> bool:
-    """Whether an expression makes a configuration, or another one of that of a name."""
+    """Whether an expression makes one of these, or another configuration of that of a name."""
     if not isinstance(node, ast.Call):
         return False
     if isinstance(node.func, ast.Attribute) and node.func.attr == "replace":
         base = node.func.value
         return (isinstance(base, ast.Name) and base.id == name) or _is_config(module, base, name)
     made = module.resolve(node.func) or ""
-    return made == RUN_CONFIG or short_name(made) == "RunConfig"
+    return made in _MADE or short_name(made) == "RunConfig"
 
 
-def _only_call(project: Project, found: Definition) -> tuple[Module, ast.Call] | None:
-    """The one call of a function, if that is all that is done with it."""
-    readers = project.readers.of(found.module, found.module.analysis.root, found.name)
-    module, node = readers[0] if len(readers) == 1 else (found.module, None)
-    call = module.parent(node) if node is not None else None
+def _calls(project: Project, found: Definition) -> list[tuple[Module, ast.Call]]:
+    """The calls of a function, if they are all that is done with it: one, or more of a function that only returns."""
+    calls = []
+    for module, node in project.readers.of(found.module, found.module.analysis.root, found.name):
+        call = module.parent(node)
+        if not isinstance(call, ast.Call) or call.func is not node:
+            return []
+        calls.append((module, call))
     texts = (part for each in project.modules.values() for part in walk(each.tree) if isinstance(part, ast.Constant))
     named = any(isinstance(text.value, str) and found.name in text.value for text in texts)
-    if not isinstance(call, ast.Call) or call.func is not node or named:
-        return None
-    return module, call
+    alone = isinstance(found.node, ast.FunctionDef) and isinstance(found.node.body[0], ast.Return)
+    several = alone and all(_is_used(module, call) for module, call in calls)
+    return [] if named or (len(calls) > 1 and not several) else calls
+
+
+def _is_used(module: Module, call: ast.Call) -> bool:
+    """Whether a name holds what a call makes, or a function of TensorFlow is given it."""
+    outer = module.parent(call)
+    outer = module.parent(outer) if isinstance(outer, ast.keyword) else outer
+    given = isinstance(outer, ast.Call) and (module.resolve(outer.func) or "").startswith("tensorflow.")
+    return given or isinstance(outer, ast.Assign)
 
 
 def _inlined(drafts: Drafts, module: Module, call: ast.Call, found: Definition) -> list[Change]:

@@ -1,4 +1,4 @@
-"""RunConfigs that a function makes, or a class of the program."""
+"""RunConfigs, specs and exporters that a function makes, or a class of the program."""
 
 from __future__ import annotations
 
@@ -76,6 +76,66 @@ def test_a_function_of_another_file() -> None:
 def test_functions_that_stay(maker: str, after: str) -> None:
     text = migrate(MODEL + maker + main('get_config("here")', after))
     assert "def get_config(folder, steps=5):" in text and 'get_config("here")' in text
+
+
+SETTINGS = """\
+import tensorflow as tf
+
+KEPT = 3
+
+
+def get_config():
+    return tf.estimator.RunConfig(keep_checkpoint_max=KEPT)
+
+
+def get_train_spec(read, steps):
+    return tf.estimator.TrainSpec(read, max_steps=steps)
+
+
+def get_eval_spec(read, limit=None):
+    return tf.estimator.EvalSpec(read, steps=limit)
+"""
+TASK = """
+def main():
+    config = get_config()
+    estimator = tf.estimator.Estimator(model_fn, "here", config, {"units": 1})
+    train_spec = get_train_spec(make_input_fn(8, None), 20)
+    eval_spec = get_eval_spec(make_input_fn(4, 1))
+    tf.estimator.train_and_evaluate(estimator, train_spec, eval_spec)
+
+
+main()
+"""
+IMPORTS = "import tensorflow as tf\nfrom settings import get_config, get_eval_spec, get_train_spec\n"
+
+
+def programs(task: str = TASK) -> dict[str, str]:
+    """Two programs with the same settings."""
+    text = MODEL.replace("import tensorflow as tf\n", IMPORTS, 1) + task
+    return {"settings.py": SETTINGS, "one.py": text, "two.py": text}
+
+
+def test_specs_of_several_programs() -> None:
+    assert HELPERS not in run(programs())
+    after = migrate_all(programs())
+    for name in ("one.py", "two.py"):
+        text = joined(after[name])
+        assert "max_to_keep=KEPT" in text and "validation_data=make_input_fn(4, 1)()" in text and "_spec" not in text
+    assert "def " not in after["settings.py"] and "KEPT = 3" in after["settings.py"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("train_spec = get_train_spec(", "train_spec = print or get_train_spec("),
+        ("get_eval_spec(make_input_fn(4, 1))", "work(get_eval_spec)(make_input_fn(4, 1))"),
+        ("    config = get_config()\n", "    config = get_config()\n    work(get_config())\n"),
+    ],
+)
+def test_functions_of_several_programs_that_stay(old: str, new: str) -> None:
+    after = {path: outcome.after.decode() for path, outcome in run(programs(TASK.replace(old, new)), "auto").items()}
+    name = new.partition("get_")[2].partition("(")[0].rstrip(")")
+    assert f"def get_{name}(" in after["settings.py"] and f"get_{name}" in after["one.py"]
 
 
 @pytest.mark.parametrize(
