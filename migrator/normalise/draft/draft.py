@@ -115,7 +115,9 @@ class Drafts:
 
     def remark(self, module: Module, node: ast.expr, text: str) -> None:
         """Notes what the owner should know about what becomes of a node."""
-        self.remarks.append((self.location(module, node), text))
+        remark = self.location(module, node), text
+        if remark not in self.remarks:  # a change that is tried again
+            self.remarks.append(remark)
 
     def obstacle(self, module: Module, node: ast.expr) -> str | None:
         """Why an expression could not be prepared."""
