@@ -44,10 +44,20 @@ def unused_spans(modules: Iterable[Module], module: Module) -> Spans:
     return known[1]
 
 
-def _unused(modules: Sequence[Module], module: Module) -> list[Span]:
+def _unused(modules: tuple[Module, ...], module: Module) -> list[Span]:
+    known: tuple[tuple[Module, ...], set[ast.AST] | None] | None = modules[0].memo.get("used code")
+    if known is None or known[0] != modules:
+        known = modules[0].memo["used code"] = modules, _used(modules)
+    used = known[1]
+    own = [s for s in module.tree.body if isinstance(s, _DEFINITIONS) and not s.decorator_list]
+    return [] if used is None else [module.span(statement) for statement in own if statement not in used]
+
+
+def _used(modules: Sequence[Module]) -> set[ast.AST] | None:
+    """The statements at the top of the modules that are in use; None where names are made up as the program runs."""
     handed = _hands_on_modules(modules)
     if any(_finds_by_name(other, handed) for other in modules):
-        return []
+        return None
     named: dict[str, list[ast.AST]] = {}
     roots: list[ast.AST] = []
     mains: list[ast.AST] = []
@@ -60,9 +70,7 @@ def _unused(modules: Sequence[Module], module: Module) -> list[Span]:
             elif package or not isinstance(statement, (ast.Import, ast.ImportFrom)) or _renames(statement):
                 (mains if _is_main(statement) else roots).append(statement)
     programs = [main for main in mains if _makes_estimators(main, named)]
-    used = _reached([*roots, *(programs or mains)], named)
-    own = [s for s in module.tree.body if isinstance(s, _DEFINITIONS) and not s.decorator_list and s not in used]
-    return [module.span(statement) for statement in own]
+    return _reached([*roots, *(programs or mains)], named)
 
 
 def _renames(statement: ast.Import | ast.ImportFrom) -> bool:
