@@ -155,7 +155,8 @@ def components(files: Mapping[str, bytes], graph: Mapping[str, set[str]] | None 
     relevant = {path for path, raw in files.items() if RELEVANT.search(raw) and not is_vendored(raw)}
     members = relevant | {path for path, targets in graph.items() if targets & relevant}
     members |= _by_way(files, relevant, graph)
-    members |= {target for path in relevant for target in graph[path] if _ABSTRACT.search(files[target])}
+    imported = {target for path in relevant for target in graph[path]}
+    members |= {target for target in imported - members if _ABSTRACT.search(files[target])}
     edges = [(path, target) for path in files if path in members for target in sorted(graph[path] & members)]
     groups = [part for group in connected(members, edges) for part in _small(group, edges)]
     order = {path: number for number, path in enumerate(files)}

@@ -7,13 +7,13 @@ import contextlib
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
-from weakref import WeakKeyDictionary
 
 from migrator import rewrite
 from migrator.normalise.desugaring import Desugaring, OfCall, OfFunction
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.roots import calls_below, root_function
 from migrator.normalise.draft.stuck import Stuck
+from migrator.normalise.draft.worklist import Worklist
 from migrator.normalise.functions.closures import handed_closure, nested_functions
 from migrator.normalise.functions.filters import filter_call
 from migrator.normalise.functions.idle import taken_away, unsaid
@@ -76,20 +76,13 @@ class Preparation(ObjectSteps):
         """Files and names of functions of which decorators made model_fns."""
         self._left: set[tuple[str, str]] = set()
         """Files and names of classes whose model_fn is a function now."""
-        self._idle: set[tuple[str, str, str, str]] = set()
-        """Where there was nothing to do: step, file, name of the function, text of the call or function."""
-        self._seen: WeakKeyDictionary[Module, set[tuple[str, ast.FunctionDef]]] = WeakKeyDictionary()
-        """The functions in which there is nothing but that, by step."""
-        self._changed: set[Definition] = set()
-        """The functions in which the step that is to be taken changes something."""
+        self._worklist = Worklist()
 
     def run(self) -> None:
         """Take all steps that can be taken."""
         for _ in range(MAX_STEPS):
             changes = self._step()
-            if not changes and self._idle:  # what changed elsewhere may concern it by now
-                self._idle.clear()
-                self._seen.clear()
+            if not changes and self._worklist.again():
                 changes = self._step()
             if not changes:
                 return
@@ -100,71 +93,50 @@ class Preparation(ObjectSteps):
 
     def _step(self) -> list[Change]:
         """The first changes that there are; with them those of other functions, where none reaches out of its function."""
-        self._changed.clear()
+        self._worklist.changed.clear()
         wanted: list[Change] = []
         for changes, within in self._found():
-            if not changes:
-                continue
-            if within is None or not _is_inside(changes, within):
+            if changes and not self._worklist.take(changes, within):
                 return wanted or changes
             wanted += changes
-            self._changed.add(within)
         return wanted
 
     def _found(self) -> Iterator[tuple[list[Change], Definition | None]]:
         """What each step would change in the present state, in the order in which they are to be taken, and in which function
         where several may be taken at once."""
-        roots = self._roots()
+        roots, worklist = self._roots(), self._worklist
         for find in (self._named_root, self._root):  # all of an object's Estimators are seen by its methods first
             for module, node in roots:
                 yield self._try(module, node, lambda: find(module, node)), None
         yield self._decorated(roots), None
         reachable = self._reachable(roots)
-        for definition, call in self._waiting("unnamed", reachable, calls_below):
+        for definition, call in worklist.waiting("unnamed", reachable, calls_below):
             yield self._unnamed(definition.module, call), None  # before the methods of a class are taken out of it
-        for definition, call in self._waiting("calls", reachable, calls_below):
+        for definition, call in worklist.waiting("calls", reachable, calls_below):
             module = definition.module
             yield self._try(module, call, lambda: self._call(module, call)), definition
-        if self._changed:
+        if worklist.changed:
             return
-        for definition, function in self._waiting("nested", reachable, lambda _, function: nested_functions(function)):
+        for definition, function in worklist.waiting(
+            "nested", reachable, lambda _, function: nested_functions(function)
+        ):
             module = definition.module
             if self._makes_layers(Definition(module, function)):
                 yield self._try(module, function, lambda: handed_closure(self.drafts, module, function)), None
-        for definition, _ in self._waiting("told", reachable, _itself):
+        for definition in worklist.functions("told", reachable):
             yield self._told_to_train(definition), None
-        for definition, _ in self._waiting("boxes", reachable, _itself):
+        for definition in worklist.functions("boxes", reachable):
             for statement, owner in boxes(self.drafts.project, definition):
                 step = functools.partial(self._box, definition, statement, owner)
                 yield self._try(definition.module, statement.value, step), None
-        for definition, function in self._waiting("idioms", reachable, _itself):
-            yield self._first(self._functions, definition.module, function), definition
-        if self._changed:
+        for definition in worklist.functions("idioms", reachable):
+            assert isinstance(definition.node, ast.FunctionDef)
+            yield self._first(self._functions, definition.module, definition.node), definition
+        if worklist.changed:
             return
         yield self._held_attributes(roots), None
         models = (root_function(self.drafts.project, *root) for root in roots)
         yield from ((copied_features(model), None) for model in models if model is not None)
-
-    def _waiting(
-        self, step: str, reachable: Iterable[Definition], parts: Callable[[Module, ast.FunctionDef], Iterable[N]]
-    ) -> Iterator[tuple[Definition, N]]:
-        """The parts of functions that are to be looked at: not those of which there was nothing to do in an earlier state,
-        and no more of a function that this step changes."""
-        for definition in reachable:
-            module, function = definition.module, definition.node
-            assert isinstance(function, ast.FunctionDef)
-            seen = self._seen.setdefault(module, set())
-            if (step, function) in seen:
-                continue
-            for part in parts(module, function):
-                key = step, module.path, function.name, module.segment(part)
-                if key not in self._idle:
-                    yield definition, part
-                    if definition in self._changed:
-                        break
-                    self._idle.add(key)
-            else:
-                seen.add((step, function))
 
     def _decorated(self, roots: list[Place]) -> list[Change]:
         """Model_fns that a decorator makes of networks are written out."""
@@ -437,18 +409,3 @@ class Preparation(ObjectSteps):
             return nested_function(self.drafts, module, function)
         except (Stuck, Unprintable):
             return self._inline(module, call, definition)
-
-
-def _itself(module: Module, function: ast.FunctionDef) -> list[ast.FunctionDef]:
-    return [function]
-
-
-def _is_inside(changes: list[Change], definition: Definition) -> bool:
-    """Whether changes leave all of a program as it is but lines of the body of one function."""
-    module, function = definition.module, definition.node
-    first, last = function.body[0].lineno, function.end_lineno or function.lineno
-    starts = [*module.line_starts, len(module.source)]
-    return first > function.lineno and all(
-        change.edit.path == module.path and starts[first - 1] <= change.edit.start and change.edit.end <= starts[last]
-        for change in changes
-    )
