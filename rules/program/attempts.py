@@ -30,6 +30,7 @@ from ..desugar.own_configs import plain_configs
 from ..desugar.rebound_inputs import name_inputs
 from ..desugar.replaced_configs import joined_configs
 from ..desugar.returned_configs import inline_configs
+from ..desugar.unread_hooks import drop_unread
 from ..distribute.chosen_strategy import choose_strategy, refuse_other_strategies
 from ..distribute.distribution import only_trains_and_evaluates, speaks_of_several
 from ..distribute.horovod import keep_horovod
@@ -268,6 +269,7 @@ def started(project: Project, group: list[Module]) -> Drafts:
     inline_configs(drafts, paths)
     joined_configs(drafts, paths)
     functions_of_classes(drafts, paths, KINDS.__contains__)
+    drop_unread(drafts, paths)
     hold_estimators(drafts, paths)
     unfold_configs(drafts, paths)
     name_estimators(drafts, paths)

@@ -1,0 +1,75 @@
+"""A hook, an exporter or a configuration that a program makes and gives to nothing.
+
+    logging_hook = tf.train.LoggingTensorHook({"probabilities": "softmax"}, every_n_iter=50)
+    classifier.train(input_fn, steps=1000)
+
+is the training alone, as are tutorials that were cut down to `train_and_evaluate`: a hook that nothing runs does nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from migrator.normalise.draft.draft import Change, Drafts
+from migrator.resolve.module import Module
+from migrator.resolve.project import Project
+from migrator.resolve.syntax import walk
+from migrator.rewrite import Remove
+
+from ..estimator_calls.derived_configs import RUN_CONFIG
+from ..exports.exporters import NAMES as EXPORTERS
+from ..loop.specs import NAMES as SPECS
+
+_MADE = {RUN_CONFIG, *SPECS, *EXPORTERS}
+
+
+def drop_unread(drafts: Drafts, paths: Iterable[str]) -> None:
+    """Takes away what nothing reads, where making it does nothing else."""
+    drafts.apply_all(paths, _found)
+
+
+def _found(project: Project, module: Module) -> Iterator[list[Change]]:
+    """The changes for each of them."""
+    if b"Hook(" not in module.source and b"stimator" not in module.source:
+        return
+    for node, name in module.references():
+        if name in _MADE or (name.startswith("tensorflow.") and name.endswith("Hook")):
+            call = module.parent(node)
+            statement = module.parent(call) if isinstance(call, ast.Call) and call.func is node else None
+            if isinstance(statement, ast.Assign) and _is_unread(project, module, statement):
+                values = (_value(module, part) for part in walk(statement.value) if isinstance(part, ast.Name))
+                yield Change.of(module, Remove(statement), *(Remove(value) for value in values if value is not None))
+
+
+def _is_unread(project: Project, module: Module, statement: ast.Assign) -> bool:
+    """Whether a name that nothing reads gets a value that is made of other values alone."""
+    target = statement.targets[0]
+    if len(statement.targets) > 1 or not isinstance(target, ast.Name):
+        return False
+    scope = module.scope(target).holder(target.id)
+    if scope.kind == "class" or len(scope.bindings.get(target.id, [])) > 1 or module.loads_of(target.id, scope):
+        return False
+    read = project.readers.elsewhere(module, scope, target.id) or target.id in _texts(module, statement)
+    calls = (node for node in walk(statement.value) if isinstance(node, (ast.Call, ast.NamedExpr)))
+    made = all(isinstance(n, ast.Call) and (module.resolve(n.func) or "").startswith("tensorflow.") for n in calls)
+    return made and not read
+
+
+def _value(module: Module, name: ast.Name) -> ast.Assign | None:
+    """The statement that gives a name a value of constants, which nothing else reads."""
+    statement = module.assignment(name)
+    scope = module.scope(name).lookup(name.id)
+    if not isinstance(statement, ast.Assign) or scope is None or module.loads_of(name.id, scope) != [name]:
+        return None
+    constant = all(
+        isinstance(n, (ast.Dict, ast.List, ast.Tuple, ast.Constant, ast.Load)) for n in walk(statement.value)
+    )
+    return statement if constant and scope.kind == "function" else None
+
+
+def _texts(module: Module, statement: ast.stmt) -> set[str]:
+    """Strings of a file beside those of a statement, by which something may find a name."""
+    own = set(walk(statement))
+    texts = (node for node in walk(module.tree) if isinstance(node, ast.Constant) and node not in own)
+    return {text.value for text in texts if isinstance(text.value, str)}
