@@ -192,3 +192,11 @@ def test_what_changes_is_said() -> None:
 def test_data_of_an_unknown_number_stay_with_helpers() -> None:
     model = MODEL.replace(".batch(2)", ".filter(lambda x, y: True).batch(2).take(3)")
     kept(TRAIN, model + 'estimator = tf.estimator.Estimator(model_fn, "here", params={"units": 1})\n')
+
+
+def test_data_without_an_end_go_on_for_a_number_of_steps() -> None:
+    """`fit` stops by itself after these, so that it does not matter that nobody knows the number of batches."""
+    model = MODEL.replace(".repeat(epochs)", ".repeat(epochs).filter(lambda x, y: True)")
+    made = 'estimator = tf.estimator.Estimator(model_fn, "here", params={"units": 1})\n'
+    text = migrate(f"{model}{made}estimator.train(make_input_fn(8, None), max_steps=7)\n")
+    assert "steps_per_epoch=steps" in text
