@@ -170,3 +170,14 @@ def test_what_runs_on_tensorflow_2_alone_is_not_written_where_all_stay() -> None
     assert texts(run(files)) == files
     alone = {"parts.py": PARTS.replace("compat.v1", "compat.v2"), "contrib.py": contrib, "one.py": program(end=STAY)}
     assert "GlorotUniform" in texts(run(alone))["contrib.py"]  # which no program imports
+
+
+def test_a_program_that_one_that_stays_imports_moves_as_a_copy() -> None:
+    files = {"network.py": NETWORK, "moves.py": program(), "stays.py": "import moves\n" + program(end=STAY)}
+    outcomes = run(files)
+    after = texts(outcomes)
+    assert {path: after[path] for path in files} == files
+    assert "import network_tf2 as network\n" in after["moves_tf2.py"] and "network.Tower(1)" in after["moves_tf2.py"]
+    assert tiers(outcomes) == {"moves.py": "manual", "moves_tf2.py": "native", "stays.py": "manual"}
+    assert said(outcomes) == ["stays.py: stays with what it imports, so that it runs as before: moves.py, network.py"]
+    assert texts(run(after)) == after

@@ -49,9 +49,11 @@ class Parting:
             said = f"stays like {os.path.basename(min(self.left))}: what both import cannot be copied under a name with {_SUFFIX}"
             yield _note(min(self.movers), said)
         if self.copies:
-            mover = min(edit.path for edit in self.edits if edit.path not in self.copies.values())
+            own = [edit.path for edit in self.edits if edit.path not in self.copies.values()]
             yield _note(min(self.left), f"stays with what it imports, so that it runs as before: {_names(self.copies)}")
-            yield _note(mover, f"imports copies of what a program needs that stays: {_names(self.copies.values())}")
+            if own:
+                said = f"imports copies of what a program needs that stays: {_names(self.copies.values())}"
+                yield _note(min(own), said)
 
 
 def revised(
@@ -108,19 +110,19 @@ def parting(modules: Mapping[str, Module], units: Collection[ProgramUnit]) -> Pa
     left = {path for path in modules if path in blocked or reached[path] & blocked and not reached[path] & moving}
     kept = reach(left, graph)
     moving -= kept
-    if not moving:  # perhaps they moved before
-        was_parted = any(
-            _copy(path) in modules or os.path.lexists(_copy(path)) for path in kept if _can_be_copied(path)
-        )
+    imported = {unit.location.path for unit in units if unit.location.path in kept}
+    beside = {path for path in imported if not reached[path] & blocked and not _has_copy(path, modules)}
+    if not moving and not beside:  # perhaps they moved before
+        was_parted = any(_has_copy(path, modules) for path in kept if _can_be_copied(path))
         return Parting(frozenset(left), frozenset(kept), frozenset()) if was_parted else None
-    below = reach(moving, graph)
+    below = reach(moving, graph) if moving else set()
     movers = frozenset(
         path
         for path, module in modules.items()
         if path not in kept and (module.mentions_tensorflow or path in below or reached[path] & moving)
     )
     plain = Parting(frozenset(left), frozenset(kept), movers)
-    shared = {path for path in reach(movers, graph) & kept if not is_vendored(modules[path].text)}
+    shared = {path for path in reach({*movers, *beside}, graph) & kept if not is_vendored(modules[path].text)}
     return with_copies(modules, plain, shared) or plain
 
 
@@ -128,7 +130,7 @@ def with_copies(modules: Mapping[str, Module], plain: Parting, shared: Collectio
     """`plain` with copies of the files `shared`; None where an import cannot be made that of a copy."""
     project = Project(modules)
     copies = {path: _copy(path) for path in shared if _can_be_copied(path)}
-    if any(path in modules or os.path.lexists(path) for path in copies.values()):
+    if any(_has_copy(path, modules) for path in copies):
         return None
     if any(imported_paths(project, modules[path]) & set(copies) for path in shared if path not in copies):
         return None  # a package that passes on what is in them
@@ -143,6 +145,10 @@ def with_copies(modules: Mapping[str, Module], plain: Parting, shared: Collectio
 
 def _copy(path: str) -> str:
     return f"{os.path.splitext(path)[0]}{_SUFFIX}.py"
+
+
+def _has_copy(path: str, modules: Mapping[str, Module]) -> bool:
+    return _copy(path) in modules or os.path.lexists(_copy(path))
 
 
 def _can_be_copied(path: str) -> bool:

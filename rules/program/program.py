@@ -16,6 +16,7 @@ from migrator.vocabulary.diagnostics import Diagnostic, Location, ProgramUnit, S
 from ..estimator_calls.estimator_values import Construction
 from .attempts import Attempts, started
 from .estimators import estimators_in, is_called, not_yet
+from .graph_tests import GraphTests
 from .groups import program_groups
 from .library import is_mode_file, library_files, mode_files
 from .shared_programs import Results, Sharing, is_native, sharing_code
@@ -101,6 +102,8 @@ class EstimatorProgram(ProgramRule):
 
     def check_program(self, project: Project, settings: Settings) -> Iterator[Union[Diagnostic, ProgramUnit]]:
         """One fix for each group of files that share Estimators; one unit for each Estimator."""
+        tests = GraphTests(project)
+        project = tests.project
         programs: list[list[Module]] = []
         libraries: list[list[Module]] = []
         made: dict[str, Location] = {}
@@ -121,10 +124,12 @@ class EstimatorProgram(ProgramRule):
             else:
                 (programs if constructions else libraries).append(group)
         moved: set[str] = set()
-        for result in self._programs(project, programs, settings):
+        results = list(self._programs(project, programs, settings))
+        for result in results:
             if isinstance(result, Diagnostic) and result.fix is not None:
                 moved.update(edit.path for edit in result.fix.edits)
-            yield result
+        yield from results
+        yield from tests.broken(self, results)
         for group in libraries:
             yield from library_files(self, project, [module for module in group if module.path not in moved], made)
 
