@@ -1,16 +1,15 @@
 """Settings of sessions that a function makes of TF_CONFIG, to say which machines each one talks to.
 
-    config = tf.estimator.RunConfig(model_dir, session_config=session_config_of_env())
-
-is ``tf.estimator.RunConfig(model_dir)`` where the function returns nothing but ``tf.ConfigProto(device_filters=[…])`` or None:
-TensorFlow 2 has no sessions. A function that nothing else reads goes.
+They go where the function returns nothing but ``tf.ConfigProto(device_filters=[…])`` or None: TensorFlow 2 has no sessions. A
+function that nothing else reads goes.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Sequence
 
+from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
@@ -27,8 +26,37 @@ _TOLD = (
 )
 
 
-def drop_device_filters(drafts: Drafts, paths: Iterable[str]) -> None:
-    """Leaves settings out that only say with which machines sessions talk."""
+@Desugaring
+def expand(drafts: Drafts, paths: Sequence[str]) -> None:
+    """Leaves settings out that only say with which machines sessions talk.
+
+    ```python
+    import json
+    import os
+
+    import tensorflow as tf
+
+
+    def session_config_of_env():
+        task = json.loads(os.environ["TF_CONFIG"])["task"]
+        if task["type"] == "worker":
+            return tf.ConfigProto(device_filters=["/job:ps", "/job:worker/task:%d" % task["index"]])
+        return None
+
+
+    config = tf.estimator.RunConfig("model", session_config=session_config_of_env())
+    ```
+    becomes
+    ```python
+    import json
+    import os
+
+    import tensorflow as tf
+
+
+    config = tf.estimator.RunConfig("model")
+    ```
+    """
     for path in paths:
         module = drafts.project.modules[path]
         for call in module.nodes(ast.Call) if b"device_filters" in _sources(drafts.project) else ():

@@ -1,10 +1,5 @@
 """Arguments that a program gathers in a dict before it makes a spec, a configuration or an Estimator.
 
-    spec = {"predictions": predictions}
-    if mode == tf.estimator.ModeKeys.TRAIN:
-        spec["train_op"] = train_op
-    return tf.estimator.EstimatorSpec(mode, **spec)
-
 A dict that nothing else reads is taken apart: its entries become variables, those that some ways leave out None.
 """
 
@@ -12,10 +7,11 @@ from __future__ import annotations
 
 import ast
 import keyword as keywords
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from migrator import rewrite
+from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
@@ -41,8 +37,34 @@ _OR_NONE = {
 """Parameters that are None where they are not given."""
 
 
-def spread_arguments(drafts: Drafts, paths: Iterable[str]) -> None:
-    """Gives calls of the library each of their arguments by its name, where a dict that is seen holds them."""
+@Desugaring
+def expand(drafts: Drafts, paths: Sequence[str]) -> None:
+    """Gives calls of the library each of their arguments by its name, where a dict that is seen holds them.
+
+    ```python
+    import tensorflow as tf
+
+
+    def model_fn(features, labels, mode):
+        predictions = tf.layers.dense(features["x"], 1)
+        spec = {"predictions": predictions}
+        if mode == tf.estimator.ModeKeys.TRAIN:
+            spec["train_op"] = train_op(labels, predictions)
+        return tf.estimator.EstimatorSpec(mode, **spec)
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+
+    def model_fn(features, labels, mode):
+        predictions = tf.layers.dense(features["x"], 1)
+        train_op_ = None
+        if mode == tf.estimator.ModeKeys.TRAIN:
+            train_op_ = train_op(labels, predictions)
+        return tf.estimator.EstimatorSpec(mode, predictions=predictions, train_op=train_op_)
+    ```
+    """
     drafts.apply_all(paths, _found)
 
 

@@ -1,21 +1,17 @@
 """A RunConfig that a function is given to make an Estimator with: the function is given its fields instead.
 
-    def build(config):
-        return tf.estimator.Estimator(model_fn, config=config)
-
-    build(tf.estimator.RunConfig(model_dir=folder, save_checkpoints_steps=100))
-
-is ``def build(model_dir)``, which makes the RunConfig itself, with what is the same everywhere.
+It makes the RunConfig itself, with what is the same everywhere.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from migrator import rewrite
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind
+from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.arguments import given
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.stuck import Stuck
@@ -33,8 +29,34 @@ from ..loop.places import moves
 from ..loop.settings import is_same
 
 
-def unfold_configs(drafts: Drafts, paths: Iterable[str]) -> None:
-    """Gives functions the fields of the RunConfig that their one caller makes for them."""
+@Desugaring
+def expand(drafts: Drafts, paths: Sequence[str]) -> None:
+    """Gives functions the fields of the RunConfig that their one caller makes for them.
+
+    ```python
+    import tensorflow as tf
+
+
+    def build(config):
+        return tf.estimator.Estimator(model_fn, config=config)
+
+
+    def main(folder):
+        return build(tf.estimator.RunConfig(model_dir=folder, save_checkpoints_steps=100))
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+
+    def build(model_dir):
+        return tf.estimator.Estimator(model_fn, config=tf.estimator.RunConfig(model_dir=model_dir, save_checkpoints_steps=100))
+
+
+    def main(folder):
+        return build(folder)
+    ```
+    """
     drafts.apply_all(paths, _found)
 
 

@@ -1,23 +1,16 @@
-"""Classes derived from an Estimator that do more than to make one: they hold it instead.
+"""Classes derived from an Estimator that do more than to make one: they hold it instead, and so does whoever has one.
 
-    class Net(tf.estimator.Estimator):
-        def __init__(self, units):
-            super().__init__(model_fn, params={"units": units})
-
-        def fit(self, input_fn):
-            self.train(input_fn, steps=100)
-
-holds ``self.estimator = tf.estimator.Estimator(…)``, and says ``self.estimator.train(…)``; so does whoever has a `Net`.
 TensorFlow lets no such class define anew what an Estimator has, but for `model_fn`, so each attribute belongs to one of both.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from migrator import rewrite
+from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
@@ -41,8 +34,44 @@ _QUESTIONS = frozenset({"isinstance", "type", "getattr", "setattr", "hasattr", "
 _FUNCTIONS = (ast.FunctionDef, ast.Lambda)
 
 
-def hold_estimators(drafts: Drafts, paths: Iterable[str]) -> None:
-    """Lets classes of the program hold the Estimators that they are. What cannot stays, with the obstacle noted."""
+@Desugaring
+def expand(drafts: Drafts, paths: Sequence[str]) -> None:
+    """Lets classes of the program hold the Estimators that they are. What cannot stays, with the obstacle noted.
+
+    ```python
+    import tensorflow as tf
+
+
+    class Net(tf.estimator.Estimator):
+        def __init__(self, units):
+            super().__init__(model_fn, params={"units": units})
+
+        def fit(self, input_fn):
+            self.train(input_fn, steps=100)
+
+
+    net = Net(8)
+    net.fit(input_fn)
+    net.evaluate(input_fn)
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+
+    class Net:
+        def __init__(self, units):
+            self.estimator = tf.estimator.Estimator(model_fn, params={"units": units})
+
+        def fit(self, input_fn):
+            self.estimator.train(input_fn, steps=100)
+
+
+    net = Net(8)
+    net.fit(input_fn)
+    net.estimator.evaluate(input_fn)
+    ```
+    """
     for path in paths:
         tried: set[str] = set()
         while (found := next(_classes(drafts.project.modules[path], tried), None)) is not None:

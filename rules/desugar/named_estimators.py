@@ -1,18 +1,17 @@
 """Estimators that are made in the midst of an expression, each in a statement of its own.
 
-    report("linear", tf.estimator.LinearClassifier(columns))
-
-is ``linear_classifier = tf.estimator.LinearClassifier(columns)`` and ``report("linear", linear_classifier)``: below such a
-statement a model is compiled, and restored. A statement with one Estimator or another by a condition becomes an `if`.
+Below such a statement a model is compiled, and restored. A statement with one Estimator or another by a condition becomes an
+`if`.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from migrator import rewrite
+from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
@@ -24,8 +23,23 @@ from ..estimator_calls.estimator_values import ESTIMATOR, EXTENDERS
 from ..loop.places import has_its_line, line_above
 
 
-def name_estimators(drafts: Drafts, paths: Iterable[str]) -> None:
-    """Gives Estimators names where they are made in the midst of an expression."""
+@Desugaring
+def expand(drafts: Drafts, paths: Sequence[str]) -> None:
+    """Gives Estimators names where they are made in the midst of an expression.
+
+    ```python
+    import tensorflow as tf
+
+    report("linear", tf.estimator.LinearClassifier(columns))
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+    linear_classifier = tf.estimator.LinearClassifier(columns)
+    report("linear", linear_classifier)
+    ```
+    """
     drafts.apply_all(paths, _found)
 
 

@@ -1,21 +1,13 @@
-"""A class derived from RunConfig that only says what some fields are: its objects are RunConfigs with these.
-
-    class Config(tf.estimator.RunConfig):
-        def __init__(self, folder, **kwargs):
-            super().__init__(model_dir=folder, save_checkpoints_steps=100, **kwargs)
-
-    config = Config(FLAGS.folder, keep_checkpoint_max=3)
-
-is ``config = tf.estimator.RunConfig(model_dir=FLAGS.folder, save_checkpoints_steps=100, keep_checkpoint_max=3)``.
-"""
+"""A class derived from RunConfig that only says what some fields are: its objects are RunConfigs with these."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from migrator.emit.render import Renderer
+from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.arguments import defaults, parameters
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.stuck import Stuck
@@ -44,8 +36,29 @@ class _Config:
     """The arguments of the call but for those that are spread, by keyword; without one, they have an empty name."""
 
 
-def plain_configs(drafts: Drafts, paths: Iterable[str]) -> None:
-    """Makes objects of such classes RunConfigs."""
+@Desugaring
+def expand(drafts: Drafts, paths: Sequence[str]) -> None:
+    """Makes objects of such classes RunConfigs.
+
+    ```python
+    import tensorflow as tf
+
+
+    class Config(tf.estimator.RunConfig):
+        def __init__(self, folder, **kwargs):
+            super().__init__(model_dir=folder, save_checkpoints_steps=100, **kwargs)
+
+
+    config = Config("model", keep_checkpoint_max=3)
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+
+    config = tf.estimator.RunConfig(model_dir="model", save_checkpoints_steps=100, keep_checkpoint_max=3)
+    ```
+    """
     gone: list[tuple[str, str]] = []
     drafts.apply_all(paths, lambda project, module: _found(project, module, gone))
     for path, name in dict.fromkeys(gone):

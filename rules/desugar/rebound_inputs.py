@@ -1,18 +1,14 @@
 """Input functions that a program keeps under one name, one after the other, under a name for each.
 
-    input_fn = tf.estimator.inputs.numpy_input_fn(train_x, train_y, shuffle=True)
-    estimator.train(input_fn, steps=100)
-    input_fn = tf.estimator.inputs.numpy_input_fn(test_x, test_y, shuffle=False)
-    estimator.evaluate(input_fn)
-
-are ``train_input_fn`` and ``eval_input_fn``: what a name stands for is seen where it is bound once.
+What a name stands for is seen where it is bound once.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
+from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
@@ -25,8 +21,30 @@ _PREFIXES = {"train": "train_", "evaluate": "eval_", "predict": "predict_"}
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
-def name_inputs(drafts: Drafts, paths: Iterable[str]) -> None:
-    """Gives input functions that are held by one name a name each."""
+@Desugaring
+def expand(drafts: Drafts, paths: Sequence[str]) -> None:
+    """Gives input functions that are held by one name a name each.
+
+    ```python
+    import tensorflow as tf
+
+    estimator = tf.estimator.Estimator(model_fn)
+    input_fn = tf.estimator.inputs.numpy_input_fn(train_x, train_y, shuffle=True)
+    estimator.train(input_fn, steps=100)
+    input_fn = tf.estimator.inputs.numpy_input_fn(test_x, test_y, shuffle=False)
+    estimator.evaluate(input_fn)
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+    estimator = tf.estimator.Estimator(model_fn)
+    train_input_fn = tf.estimator.inputs.numpy_input_fn(train_x, train_y, shuffle=True)
+    estimator.train(train_input_fn, steps=100)
+    eval_input_fn = tf.estimator.inputs.numpy_input_fn(test_x, test_y, shuffle=False)
+    estimator.evaluate(eval_input_fn)
+    ```
+    """
     drafts.apply_all(paths, _found)
 
 

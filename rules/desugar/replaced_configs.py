@@ -1,18 +1,13 @@
-"""A RunConfig that is made in pieces, as one call.
-
-    config = tf.estimator.RunConfig(model_dir)
-    config = config.replace(save_checkpoints_steps=100)
-
-is ``config = tf.estimator.RunConfig(model_dir, save_checkpoints_steps=100)``, as is ``RunConfig(model_dir).replace(…)``.
-"""
+"""A RunConfig that is made in pieces, as one call; so is ``RunConfig(model_dir).replace(…)``."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
+from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
@@ -28,8 +23,23 @@ _EITHER = ("save_checkpoints_steps", "save_checkpoints_secs")
 """Fields of which one that is replaced takes the other one away."""
 
 
-def joined_configs(drafts: Drafts, paths: Iterable[str]) -> None:
-    """Puts what `replace` says of a RunConfig into the call that makes it, where nothing reads it in between."""
+@Desugaring
+def expand(drafts: Drafts, paths: Sequence[str]) -> None:
+    """Puts what `replace` says of a RunConfig into the call that makes it, where nothing reads it in between.
+
+    ```python
+    import tensorflow as tf
+
+    config = tf.estimator.RunConfig("model")
+    config = config.replace(save_checkpoints_steps=100)
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+    config = tf.estimator.RunConfig("model", save_checkpoints_steps=100)
+    ```
+    """
     drafts.apply_all(paths, _found)
 
 

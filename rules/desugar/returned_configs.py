@@ -1,19 +1,11 @@
-"""A RunConfig, a spec or an exporter that a function makes is made by its caller.
-
-    def get_config(folder):
-        return tf.estimator.RunConfig(model_dir=folder, save_checkpoints_steps=100)
-
-    config = get_config(FLAGS.folder)
-
-is ``config = tf.estimator.RunConfig(model_dir=FLAGS.folder, save_checkpoints_steps=100)``. A function that does more has one
-caller.
-"""
+"""A RunConfig, a spec or an exporter that a function makes is made by its caller."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
+from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.returns import own_returns
 from migrator.normalise.draft.stuck import Stuck
@@ -32,8 +24,32 @@ _MADE = {RUN_CONFIG, *SPECS, *EXPORTERS}
 """What a caller is to make."""
 
 
-def inline_configs(drafts: Drafts, paths: Iterable[str]) -> None:
-    """Puts functions that make a configuration or a spec in the place of their calls."""
+@Desugaring
+def expand(drafts: Drafts, paths: Sequence[str]) -> None:
+    """Puts functions that make a configuration or a spec in the place of their calls.
+
+    ```python
+    import tensorflow as tf
+
+
+    def get_config(folder):
+        return tf.estimator.RunConfig(model_dir=folder, save_checkpoints_steps=100)
+
+
+    def main(folder):
+        config = get_config(folder)
+        estimator = tf.estimator.Estimator(model_fn, config=config)
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+
+    def main(folder):
+        config = tf.estimator.RunConfig(model_dir=folder, save_checkpoints_steps=100)
+        estimator = tf.estimator.Estimator(model_fn, config=config)
+    ```
+    """
     gone: list[tuple[str, str]] = []
     drafts.apply_all(paths, lambda project, module: _found(drafts, module, gone))
     for path, name in dict.fromkeys(gone):

@@ -1,16 +1,14 @@
 """A hook, an exporter or a configuration that a program makes and gives to nothing.
 
-    logging_hook = tf.train.LoggingTensorHook({"probabilities": "softmax"}, every_n_iter=50)
-    classifier.train(input_fn, steps=1000)
-
-is the training alone, as are tutorials that were cut down to `train_and_evaluate`: a hook that nothing runs does nothing.
+Tutorials that were cut down to `train_and_evaluate` have such: a hook that nothing runs does nothing.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
+from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
@@ -24,8 +22,23 @@ from ..loop.specs import NAMES as SPECS
 _MADE = {RUN_CONFIG, *SPECS, *EXPORTERS}
 
 
-def drop_unread(drafts: Drafts, paths: Iterable[str]) -> None:
-    """Takes away what nothing reads, where making it does nothing else."""
+@Desugaring
+def expand(drafts: Drafts, paths: Sequence[str]) -> None:
+    """Takes away what nothing reads, where making it does nothing else.
+
+    ```python
+    import tensorflow as tf
+
+    logging_hook = tf.train.LoggingTensorHook({"probabilities": "softmax"}, every_n_iter=50)
+    classifier.train(input_fn, steps=1000)
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+    classifier.train(input_fn, steps=1000)
+    ```
+    """
     drafts.apply_all(paths, _found)
 
 

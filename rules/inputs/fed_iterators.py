@@ -1,11 +1,5 @@
 """Iterators that a hook initializes with arrays: the dataset is made of the arrays, and the hook goes.
 
-    images = tf.placeholder(X.dtype, X.shape)                         dataset = tf.data.Dataset.from_tensor_slices(X)
-    dataset = tf.data.Dataset.from_tensor_slices(images)              return dataset.make_one_shot_iterator().get_next()
-    iterator = dataset.make_initializable_iterator()
-    hook.initialize = lambda sess: sess.run(iterator.initializer, feed_dict={images: X})
-    return iterator.get_next()
-
 Anything else than this form stays, and is refused where iterators are.
 """
 
@@ -13,10 +7,11 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Union
 
+from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.lift import removal
@@ -36,8 +31,58 @@ _HOOKS = frozenset(f"tensorflow.{place}.SessionRunHook" for place in ("train", "
 _PLACEHOLDER = "tensorflow.placeholder"
 
 
-def settle_fed_iterators(drafts: Drafts, paths: list[str]) -> None:
-    """Make datasets of arrays where placeholders are fed with them, in the modules of a program."""
+@Desugaring
+def expand(drafts: Drafts, paths: Sequence[str]) -> None:
+    """Make datasets of arrays where placeholders are fed with them, in the modules of a program.
+
+    ```python
+    import tensorflow as tf
+
+
+    class Initializer(tf.train.SessionRunHook):
+        def __init__(self):
+            self.initialize = None
+
+        def after_create_session(self, session, coord):
+            self.initialize(session)
+
+
+    def make_input_fn(x):
+        hook = Initializer()
+
+        def input_fn():
+            images = tf.placeholder(x.dtype, x.shape)
+            dataset = tf.data.Dataset.from_tensor_slices(images)
+            iterator = dataset.make_initializable_iterator()
+            hook.initialize = lambda sess: sess.run(iterator.initializer, feed_dict={images: x})
+            return iterator.get_next()
+
+        return input_fn, hook
+
+
+    def main(x):
+        input_fn, hook = make_input_fn(x)
+        tf.estimator.Estimator(model_fn).train(input_fn, hooks=[hook])
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+
+    def make_input_fn(x):
+        def input_fn():
+            dataset = tf.data.Dataset.from_tensor_slices(x)
+            iterator = dataset.make_one_shot_iterator()
+            return iterator.get_next()
+
+        return input_fn
+
+
+    def main(x):
+        input_fn = make_input_fn(x)
+        tf.estimator.Estimator(model_fn).train(input_fn)
+    ```
+    """
     for path in paths:
         module = drafts.project.modules[path]
         wanted: list[Placed] = []

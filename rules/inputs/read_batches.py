@@ -1,10 +1,5 @@
 """What becomes of code that calls an input_fn itself and takes its batch apart, where that returns a dataset from now on.
 
-    features, labels = read(path)                     dataset = read(path)
-    features["size"] = tf.size(features["x"])         def transform(features, labels):
-    return features, labels                               …
-                                                      return dataset.map(transform)
-
 Such a caller reads an iterator of its own, and so becomes what `one_shot` makes of that. Any other use is refused: what was one
 batch would be the dataset, or two batches by two names.
 """
@@ -12,9 +7,10 @@ batch would be the dataset, or two batches by two names.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from migrator.analyse.function.errors import Unsupported
+from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.returns import own_returns
 from migrator.resolve.module import Module
@@ -31,8 +27,49 @@ Place = tuple[Module, ast.expr]
 _WORDS = (b"make_one_shot_iterator", b"make_initializable_iterator", b"_input_fn")
 
 
-def settle_read_batches(drafts: Drafts, paths: list[str]) -> None:
-    """Let callers that return what they make of a batch read it of an iterator, in the modules of a program."""
+@Desugaring
+def expand(drafts: Drafts, paths: Sequence[str]) -> None:
+    """Let callers that return what they make of a batch read it of an iterator, in the modules of a program.
+
+    ```python
+    import tensorflow as tf
+
+
+    def read(path):
+        dataset = tf.data.TFRecordDataset(path).map(parse).batch(8)
+        return dataset.make_one_shot_iterator().get_next()
+
+
+    def input_fn():
+        features, labels = read("train")
+        features["size"] = tf.size(features["x"])
+        return features, labels
+
+
+    estimator = tf.estimator.Estimator(model_fn)
+    estimator.train(input_fn)
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+
+    def read(path):
+        dataset = tf.data.TFRecordDataset(path).map(parse).batch(8)
+        return dataset.make_one_shot_iterator().get_next()
+
+
+    def input_fn():
+        dataset = read("train")
+        features, labels = dataset.make_one_shot_iterator().get_next()
+        features["size"] = tf.size(features["x"])
+        return features, labels
+
+
+    estimator = tf.estimator.Estimator(model_fn)
+    estimator.train(input_fn)
+    ```
+    """
     while changes := _changes(drafts.project, [drafts.project.modules[path] for path in paths]):
         drafts.apply(changes)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.specs import SPEC
+from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
 from migrator.rewrite import Replace, expr, with_arguments
@@ -17,10 +18,37 @@ if TYPE_CHECKING:
 _SPECS = frozenset({SPEC, "tensorflow.contrib.tpu.TPUEstimatorSpec", "tensorflow.estimator.tpu.TPUEstimatorSpec"})
 
 
-def spread_specs(drafts: Drafts, paths: Iterable[str]) -> None:
+@Desugaring
+def expand(drafts: Drafts, paths: Sequence[str]) -> None:
     """``specs = dict(loss=loss)`` becomes ``specs = EstimatorSpec(loss=loss)`` where ``return EstimatorSpec(**specs)`` follows.
 
     Only where all that the name ever holds are such dicts, and nothing but the one call reads it.
+
+    ```python
+    import tensorflow as tf
+
+
+    def model_fn(features, labels, mode):
+        predictions = tf.layers.dense(features["x"], 1)
+        if mode == tf.estimator.ModeKeys.PREDICT:
+            specs = dict(mode=mode, predictions=predictions)
+        else:
+            specs = dict(mode=mode, loss=tf.losses.mean_squared_error(labels, predictions))
+        return tf.estimator.EstimatorSpec(**specs)
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+
+    def model_fn(features, labels, mode):
+        predictions = tf.layers.dense(features["x"], 1)
+        if mode == tf.estimator.ModeKeys.PREDICT:
+            specs = tf.estimator.EstimatorSpec(mode=mode, predictions=predictions)
+        else:
+            specs = tf.estimator.EstimatorSpec(mode=mode, loss=tf.losses.mean_squared_error(labels, predictions))
+        return specs
+    ```
     """
     for path in paths:
         module = drafts.project.modules[path]

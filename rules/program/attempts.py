@@ -13,43 +13,29 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.engine.layout import laid_out
 from migrator.engine.rule import ProgramRule
 from migrator.normalise.draft.draft import Drafts
-from migrator.normalise.names.optional_imports import settle_imports
-from migrator.normalise.objects.derived import functions_of_classes
 from migrator.resolve.module import Module
 from migrator.vocabulary.diagnostics import Diagnostic, Fix, ProgramUnit, Severity
 
 from ..bridge.bridge import BridgeRewrite
 from ..bridge.reached import reached
 from ..canned.extended import fold_extenders
-from ..desugar.device_filters import drop_device_filters
-from ..desugar.gathered_arguments import spread_arguments
-from ..desugar.handed_configs import unfold_configs
-from ..desugar.held_estimators import hold_estimators
-from ..desugar.named_estimators import name_estimators
-from ..desugar.own_configs import plain_configs
-from ..desugar.rebound_inputs import name_inputs
-from ..desugar.replaced_configs import joined_configs
-from ..desugar.returned_configs import inline_configs
-from ..desugar.unread_hooks import drop_unread
 from ..distribute.chosen_strategy import choose_strategy, refuse_other_strategies
 from ..distribute.distribution import only_trains_and_evaluates, speaks_of_several
 from ..distribute.horovod import keep_horovod
 from ..distribute.replication import refuse_horovod, refuse_replication
 from ..distribute.without_tpu import settle_tpus
-from ..estimator_calls.estimator_kinds import KINDS
 from ..estimator_calls.estimator_values import ESTIMATOR
 from ..estimator_calls.leftovers import leftovers
 from ..estimator_calls.sessions import refuse_hub_modules
 from ..estimator_calls.unseen_receivers import refuse_unseen_receivers
 from ..inputs.drawn_inputs import refuse_drawn_inputs
-from ..inputs.fed_iterators import settle_fed_iterators
 from ..inputs.queue_inputs import refuse_queues
-from ..inputs.read_batches import refuse_read_batches, settle_read_batches
+from ..inputs.read_batches import refuse_read_batches
 from ..model_fns.annotations import settle_annotations
-from ..model_fns.gathered_specs import spread_specs
 from ..model_fns.model_facts import chosen_facts
 from ..rewriting.rewrite import KeepsHelpers, ProgramRewrite
 from ..symbols.private_keras import refuse_gone_methods, refuse_private_keras, settle_keras
+from .desugarings import FILES
 from .estimators import estimators_in, is_called
 from .library import mode_files
 from .mixed import Blame, MixedRewrite
@@ -261,19 +247,6 @@ def started(project: Project, group: list[Module]) -> Drafts:
     drafts = Drafts(project)
     paths = [module.path for module in group]
     settle_keras(drafts, sorted({*paths, *(module.path for module in reached(project, group, False))}))
-    settle_imports(drafts, paths)
-    spread_specs(drafts, paths)
-    spread_arguments(drafts, paths)
-    plain_configs(drafts, paths)
-    drop_device_filters(drafts, paths)
-    inline_configs(drafts, paths)
-    joined_configs(drafts, paths)
-    functions_of_classes(drafts, paths, KINDS.__contains__)
-    drop_unread(drafts, paths)
-    hold_estimators(drafts, paths)
-    unfold_configs(drafts, paths)
-    name_estimators(drafts, paths)
-    name_inputs(drafts, paths)
-    settle_fed_iterators(drafts, paths)
-    settle_read_batches(drafts, paths)
+    for idiom in FILES:
+        idiom.expand(drafts, paths)
     return drafts

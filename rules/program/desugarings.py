@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from migrator.normalise.desugaring import Desugaring, OfCall, OfFunction
+from migrator.normalise.desugaring import Desugaring, OfCall, OfFiles, OfFunction
 from migrator.normalise.functions import settled_choices, starred
-from migrator.normalise.names import apart, asserted
+from migrator.normalise.names import apart, asserted, optional_imports
 from migrator.normalise.objects import copied
 
 from ..canned import head_specs
-from ..desugar import kept_iterators
+from ..desugar import (
+    device_filters,
+    gathered_arguments,
+    handed_configs,
+    held_estimators,
+    kept_iterators,
+    maker_classes,
+    named_estimators,
+    own_configs,
+    rebound_inputs,
+    replaced_configs,
+    returned_configs,
+    unread_hooks,
+)
 from ..hooks import logged_modes
+from ..inputs import fed_iterators, read_batches
 from ..layers import (
     applied_regularization,
     argument_scopes,
@@ -21,10 +35,29 @@ from ..layers import (
     repeated_layers,
 )
 from ..losses_metrics import metric_arms, metric_entries, metric_loops, metric_tables, scoped_summaries, summary_tags
-from ..model_fns import templates
+from ..model_fns import gathered_specs, templates
 from ..optimizers import conditional_steps, optimize_loss, optimizer_tables, optimizer_wrappers
 from ..recurrent import dropout_by_condition
 from ..symbols import contrib_functions
+
+FILES: tuple[Desugaring[OfFiles], ...] = (
+    optional_imports.expand,
+    gathered_specs.expand,
+    gathered_arguments.expand,
+    own_configs.expand,
+    device_filters.expand,
+    returned_configs.expand,
+    replaced_configs.expand,
+    maker_classes.expand,
+    unread_hooks.expand,
+    held_estimators.expand,
+    handed_configs.expand,
+    named_estimators.expand,
+    rebound_inputs.expand,
+    fed_iterators.expand,
+    read_batches.expand,
+)
+"""Those of the files of a program, before its Estimators are looked for."""
 
 CALLS: tuple[Desugaring[OfCall], ...] = (
     optimize_loss.expand,

@@ -16,7 +16,7 @@ from migrator.resolve.project import Project
 
 desugarings = importlib.import_module("migrator.rules.program.desugarings")
 PATH = "program.py"
-EVERY = [*desugarings.CALLS, *desugarings.FUNCTIONS]
+EVERY = [*desugarings.FILES, *desugarings.CALLS, *desugarings.FUNCTIONS]
 EXAMPLES = [(idiom, *pair) for idiom in EVERY for pair in idiom.examples()]
 
 
@@ -26,6 +26,9 @@ def places(idiom: Desugaring[Any], module: Module) -> Iterator[ast.AST]:
 
 def expanded(idiom: Desugaring[Any], text: str) -> str:
     drafts = Drafts(Project({PATH: Module(PATH, text)}))
+    if idiom in desugarings.FILES:
+        idiom.expand(drafts, [PATH])
+        return drafts.project.modules[PATH].text
 
     def step() -> list[Change]:
         module = drafts.project.modules[PATH]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Sequence
 
+from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
 from migrator.rewrite import Replace, Unprintable
@@ -14,8 +15,21 @@ _VERSION_1 = "tensorflow.compat.v1"
 _ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception"})
 
 
-def settle_imports(drafts: Drafts, paths: Iterable[str]) -> None:
-    """Take the arm that every TensorFlow takes that can run the migrated program."""
+@Desugaring
+def expand(drafts: Drafts, paths: Sequence[str]) -> None:
+    """Take the arm that every TensorFlow takes that can run the migrated program.
+
+    ```python
+    try:
+        import tensorflow.compat.v1 as tf
+    except ImportError:
+        import tensorflow as tf
+    ```
+    becomes
+    ```python
+    import tensorflow.compat.v1 as tf
+    ```
+    """
     changes: list[Change] = []
     for path in paths:
         module = drafts.project.modules[path]

@@ -97,6 +97,6 @@ def test_what_is_computed_otherwise_stays(use: str) -> None:
 def test_a_condition_within_parentheses(choice: str, test: str) -> None:
     module = Module("program.py", f"{COLUMNS}estimator = {choice}\n")
     drafts = Drafts(Project({"program.py": module}))
-    named_estimators.name_estimators(drafts, ["program.py"])
+    named_estimators.expand.expand(drafts, ["program.py"])
     text = drafts.project.modules["program.py"].text
     assert text.endswith(f"{test}\n    estimator = {DEEP}\nelse:\n    estimator = {LINEAR}\n")
