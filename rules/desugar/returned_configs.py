@@ -1,4 +1,7 @@
-"""A RunConfig, a spec or an exporter that a function makes is made by its caller."""
+"""A RunConfig, a spec or an exporter that a function makes is made by its caller.
+
+A function that does more has one caller.
+"""
 
 from __future__ import annotations
 
