@@ -64,7 +64,7 @@ class TrainStepWriter(Writer):
         if added is not None and self._is_update(added):
             return self.text(added)
         if isinstance(node, ast.ListComp):
-            text = chosen_by_attributes(self, node)
+            text = chosen_by_attributes(self.plan, self.shared.class_name, node)
             if text is not None:
                 return text
         if isinstance(node, ast.Compare) and asks_for_variable(self.model, node, self.at):

@@ -58,10 +58,10 @@ class Shared:
         """One level of indentation, as the file has it."""
         self._paths: frozenset[ast.AST] | None = None
 
-    def paths(self, writer: Writer) -> frozenset[ast.AST]:
+    def paths(self) -> frozenset[ast.AST]:
         """Reads of names of variables that are written as paths."""
         if self._paths is None:
-            self._paths = named_by_path(writer)
+            self._paths = named_by_path(self.plan, self.class_name)
         return self._paths
 
 
@@ -182,7 +182,7 @@ class Writer:
                 return said
         if isinstance(node, ast.Name):
             return self._name(node)
-        if isinstance(node, ast.Attribute) and node in self.shared.paths(self):
+        if isinstance(node, ast.Attribute) and node in self.shared.paths():
             return f"{self.need('variable_path')}({self.text(node.value)})"
         if isinstance(node, ast.BoolOp) and self.plan.module.parent(node) is None:
             return self._joined(node)
@@ -210,7 +210,7 @@ class Writer:
                 return made_cell(cells, node, self)
             name = self.resolve(node.func)
             if self._is_old(node.func, name or "") and listed(self.plan, node) is not None:
-                return trainable_variables(self, node)
+                return trainable_variables(self.plan, self.where, self.shared.class_name, node)
             translate = self.plan.translations.expressions.get(name) if name is not None else None
             if translate is not None and name is not None and self._is_old(node.func, name):
                 return translate(node, self)
@@ -418,6 +418,7 @@ class Writer:
         if isinstance(node, ast.With):
             waits = self.where not in ("factory", "train") and not waits_for_updates(self.plan, node, leaves[0])
             asserted = assertion_lines(self, node, indent) if waits else []
+            asserted = [*self.shared.renderer.comments(node, indent), *asserted] if asserted else []
             scopes = [item for item in node.items if self.resolve_with(item) in SCOPES]
             if len(scopes) == len(node.items):
                 return [*asserted, *self.block(leaves, indent, depth + 1)]

@@ -11,7 +11,7 @@ from migrator.analyse.function.errors import Unsupported
 
 if TYPE_CHECKING:
     from migrator.analyse.function.body import Body
-    from migrator.emit.writer import Writer
+    from migrator.analyse.function.writing import FunctionWriting
     from migrator.resolve.module import Module
 
 DEPENDENCIES = "tensorflow.control_dependencies"
@@ -23,7 +23,7 @@ def is_assertion(module: Module, node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and _ASSERTION.match(module.resolve(node.func) or "") is not None
 
 
-def assertion_lines(writer: Writer, node: ast.With, indent: str) -> list[str]:
+def assertion_lines(writer: FunctionWriting, node: ast.With, indent: str) -> list[str]:
     """The assertions among the control dependencies of a scope. Raises Unsupported for anything else that it waits for."""
     lines: list[str] = []
     for item in node.items:
@@ -38,7 +38,7 @@ def assertion_lines(writer: Writer, node: ast.With, indent: str) -> list[str]:
                 raise Unsupported("control dependencies in the forward pass are not migrated yet", node)
             if writer.where != "init":  # nothing flows yet
                 lines.append(indent + writer.text(element))
-    return [*writer.shared.renderer.comments(node, indent), *lines] if lines else []
+    return lines
 
 
 def is_check(body: Body, node: ast.stmt) -> bool:

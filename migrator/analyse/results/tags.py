@@ -16,7 +16,7 @@ from migrator.resolve.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.analyse.function.body import Body
-    from migrator.emit.writer import Writer
+    from migrator.analyse.function.writing import FunctionWriting
 
 # Functions that take a name first, by the ends of their qualified names.
 _NAME_FIRST = ("get_variable",)
@@ -26,7 +26,7 @@ _Way = tuple[tuple[ast.AST, ast.FunctionDef], ...]
 _WITHOUT_PREFIX = "  # so that Keras puts no prefix before the tag"
 
 
-def tagged(writer: Writer, leaf: Leaf, lines: list[str], indent: str) -> list[str]:
+def tagged(writer: FunctionWriting, leaf: Leaf, lines: list[str], indent: str) -> list[str]:
     """The lines of a statement; those of a summary with the tag that TF1 gave it."""
     call = summary_call(writer.plan, leaf)
     if call is None:
@@ -166,7 +166,7 @@ def _merged(plan: Body, leaf: Leaf) -> list[ast.expr] | None:
     return given.elts if isinstance(given, (ast.List, ast.Tuple)) else []
 
 
-def tag_text(writer: Writer, leaf: Leaf, name: ast.expr, outer: str = "") -> str:
+def tag_text(writer: FunctionWriting, leaf: Leaf, name: ast.expr, outer: str = "") -> str:
     """The source text of a tag, under the scopes `outer` around the call of a helper."""
     plan, text = writer.plan, writer.text(name)
     own = scope_path(plan, leaf)
@@ -221,7 +221,7 @@ def opened_names(plan: Body, node: ast.With) -> list[ast.expr | None]:
     return found
 
 
-def _scope_texts(writer: Writer, leaf: Leaf) -> list[str]:
+def _scope_texts(writer: FunctionWriting, leaf: Leaf) -> list[str]:
     """The texts of the names of all scopes around a statement; none if one of them may be no name."""
     texts: list[str] = []
     for node in leaf.scopes:

@@ -17,7 +17,7 @@ from migrator.analyse.variables.variablechoices import in_list
 
 if TYPE_CHECKING:
     from migrator.analyse.function.body import Body
-    from migrator.emit.writer import Writer
+    from migrator.analyse.function.writing import FunctionWriting
 
 _VARIABLE, _GET = "tensorflow.Variable", "tensorflow.get_variable"
 _OF_VARIABLE = (
@@ -45,7 +45,7 @@ class Change:
     clears: bool
 
 
-def sums_text(sums: Sums, writer: Writer) -> str:
+def sums_text(sums: Sums, writer: FunctionWriting) -> str:
     """The statement that makes sums, once."""
     weights = writer.text(sums.loop.iter)
     if bare(sums.loop.target) != sums.like:
@@ -263,7 +263,7 @@ def bare(target: ast.expr) -> str:
     return ", ".join(map(ast.unparse, target.elts)) if isinstance(target, ast.Tuple) else ast.unparse(target)
 
 
-def change_lines(writer: Writer, change: Change, indent: str) -> list[str]:
+def change_lines(writer: FunctionWriting, change: Change, indent: str) -> list[str]:
     """The statements that make a change."""
     node, inner = change.node, ""
     head = []

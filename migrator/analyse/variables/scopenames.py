@@ -15,13 +15,13 @@ from migrator.resolve.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.analyse.function.body import Body
-    from migrator.emit.writer import Writer
+    from migrator.analyse.function.writing import FunctionWriting
 
 VARIABLE_SCOPE = "tensorflow.variable_scope"
 _OF_GRAPHS = frozenset({"name", "op", "graph"})
 
 
-def scope_name(writer: Writer, node: ast.expr) -> str | None:
+def scope_name(writer: FunctionWriting, node: ast.expr) -> str | None:
     """The text of a scope's name, where `node` reads one; None for anything else. Raises Unsupported for other uses of a
     scope that the generated code does not open."""
     plan, held = writer.plan, node.value if isinstance(node, ast.Attribute) else node
@@ -43,7 +43,7 @@ def scope_name(writer: Writer, node: ast.expr) -> str | None:
     return text if of_variables or named else f'{text} + "/"'
 
 
-def name_in_graph(writer: Writer, node: ast.expr) -> str | None:
+def name_in_graph(writer: FunctionWriting, node: ast.expr) -> str | None:
     """The text of the name that a variable has in TensorFlow 1, where `node` reads one, and in messages something like it
     for a tensor; None for anything else. Raises Unsupported for other uses of what only tensors of a graph have."""
     plan = writer.plan
@@ -113,7 +113,7 @@ def _is_in_tag(plan: Body, leaf: Leaf, node: ast.expr) -> bool:
     return summary is not None and bool(summary.args) and any(part is node for part in walk(summary.args[0]))
 
 
-def _text(writer: Writer, scopes: tuple[ast.With, ...], node: ast.expr) -> str:
+def _text(writer: FunctionWriting, scopes: tuple[ast.With, ...], node: ast.expr) -> str:
     names = [name for scope in scopes for name in opened_names(writer.plan, scope)]
     path = path_of(writer.plan, scopes)
     first = names[0] if names else None

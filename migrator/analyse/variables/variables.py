@@ -26,17 +26,18 @@ from migrator.resolve.syntax import walk
 if TYPE_CHECKING:
     from migrator.analyse.function.body import Body
     from migrator.analyse.layers.site import Site
-    from migrator.emit.writer import Writer
 
 _UNKNOWN = "\0"
 """Stands for a part of a name that the source does not tell."""
 _PLAIN = frozenset({"list", "len", "zip", "enumerate", "reversed", "sorted", "print", "tuple"})
 
 
-def trainable_variables(writer: Writer, call: ast.Call) -> str:
-    """The text of a call that lists all trainable variables. Raises Unsupported where Keras would choose others."""
-    plan = writer.plan
-    if writer.where not in ("loss", "train"):
+def trainable_variables(plan: Body, where: str, class_name: str, call: ast.Call) -> str:
+    """The text of a call that lists all trainable variables. Raises Unsupported where Keras would choose others.
+
+    `where` is the function that is written, of the class `class_name`.
+    """
+    if where not in ("loss", "train"):
         raise Unsupported("the list of trainable variables is used outside of the loss and the train op", call)
     leaf = plan.flow.leaf_of(call)
     if leaf is None or any(site.leaf.index > leaf.index for site in plan.sites):
@@ -47,12 +48,12 @@ def trainable_variables(writer: Writer, call: ast.Call) -> str:
         columns = [site for site in plan.sites if site.layer.columns]
         if columns and choice is not EVERY or not all(choice(f"{name}:0") for name, _, _ in variable_pairs(plan)):
             return written(plan, choice, call)
-    prefix = snake(writer.shared.class_name) + "/"
+    prefix = snake(class_name) + "/"
     names = list(variable_names(plan, "", prefix, {}))
     explicit = {
         id(part)
         for node in walk(plan.function)
-        if isinstance(node, ast.ListComp) and chosen_by_attributes(writer, node) is not None
+        if isinstance(node, ast.ListComp) and chosen_by_attributes(plan, class_name, node) is not None
         for part in walk(node)
     }
     explicit |= set(map(id, (*_named_as_before(plan), *nodes_of_sums(plan))))
@@ -74,26 +75,24 @@ def _named_as_before(plan: Body) -> Iterator[ast.AST]:
                     yield from walk(loop.iter)
 
 
-def chosen_by_attributes(writer: Writer, node: ast.ListComp) -> str | None:
+def chosen_by_attributes(plan: Body, class_name: str, node: ast.ListComp) -> str | None:
     """A choice of variables by name, written as the attributes that hold them where Keras names them otherwise."""
-    plan = writer.plan
     leaf = plan.flow.leaf_of(node)
     choice = chosen(plan, node, leaf) if leaf is not None else None
     if choice is None:
         return None
-    names = list(variable_names(plan, "", snake(writer.shared.class_name) + "/", {}))
+    names = list(variable_names(plan, "", snake(class_name) + "/", {}))
     if not needs_attributes(node) and all(_UNKNOWN not in a + b and choice(a) == choice(b) for a, b in names):
         return None  # the names in Keras give the same answers
     return written(plan, choice, node)
 
 
-def named_by_path(writer: Writer) -> frozenset[ast.AST]:
+def named_by_path(plan: Body, class_name: str) -> frozenset[ast.AST]:
     """Reads of ``v.name`` that are written as a path: names of Keras 3 leave out the layers around a variable.
 
     Where the tests on a name get the same answers without these, the name stays.
     """
-    plan = writer.plan
-    names = list(variable_names(plan, "", snake(writer.shared.class_name) + "/", {}))
+    names = list(variable_names(plan, "", snake(class_name) + "/", {}))
     found: set[ast.AST] = set()
     for call in (node for node in walk(plan.function) if isinstance(node, ast.Call)):
         try:
