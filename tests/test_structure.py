@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 MOST_FILES = 20
-LARGEST_CIRCLE = 9
+LARGEST_CIRCLE = 8
 
 
 def modules() -> dict[str, Path]:

@@ -1,9 +1,11 @@
-"""Where the preparation begins: the function behind the model_fn of an Estimator, and the calls in a function."""
+"""Where the preparation begins: the function behind the model_fn of an Estimator, the calls in it, and what they reach."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Iterable
 
+from migrator.normalise.functions.possible_values import handed
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
@@ -40,3 +42,34 @@ def calls_below(module: Module, function: ast.AST) -> list[ast.Call]:
         calls = [node for node in walk(function) if isinstance(node, ast.Call)]
         known[function] = sorted(calls, key=lambda call: (call.lineno, call.col_offset, -(call.end_col_offset or 0)))
     return known[function]
+
+
+def reached(
+    project: Project, roots: Iterable[tuple[Module, ast.expr]], makes_layers: Callable[[Definition], bool]
+) -> list[Definition]:
+    """The model_fns, and the helpers that make layers."""
+    found: dict[Definition, None] = {}
+    stack = [d for d in (root_function(project, m, n) for m, n in roots) if d is not None]
+    while stack:
+        definition = stack.pop()
+        if definition in found:
+            continue
+        found[definition] = None
+        for call in calls_below(definition.module, definition.node):
+            for other in _behind(project, definition.module, call.func):
+                if isinstance(other.node, ast.FunctionDef) and makes_layers(other):
+                    if not other.module.is_inside(other.node, definition.node):
+                        stack.append(other)
+    return list(found)
+
+
+def _behind(project: Project, module: Module, function: ast.expr) -> list[Definition]:
+    """The definitions that an expression which is called may stand for: by name, or out of a table."""
+    definition = project.definition(module, function)
+    if definition is not None or not isinstance(function, (ast.Name, ast.Subscript)):
+        return [definition] if definition is not None else []
+    if isinstance(function, ast.Name) and not module.bindings(function):
+        return []  # a built-in function
+    way = handed(project, module, function)
+    places = way.values if way is not None else []
+    return [found for found in (project.definition(*place) for place in places) if found is not None]

@@ -11,7 +11,7 @@ from typing import TypeVar
 from migrator import rewrite
 from migrator.normalise.desugaring import Desugaring, OfCall, OfFunction
 from migrator.normalise.draft.draft import Change, Drafts
-from migrator.normalise.draft.roots import calls_below, root_function
+from migrator.normalise.draft.roots import calls_below, reached, root_function
 from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.draft.worklist import Worklist
 from migrator.normalise.functions.closures import handed_closure, nested_functions
@@ -20,7 +20,6 @@ from migrator.normalise.functions.idle import taken_away, unsaid
 from migrator.normalise.functions.lambdas import functools_partial, lambda_function, local_function
 from migrator.normalise.functions.lift import keywords, nested_function
 from migrator.normalise.functions.partials import filled_in, written_out
-from migrator.normalise.functions.possible_values import handed
 from migrator.normalise.functions.training_flags import told_to_train
 from migrator.normalise.functions.wrapped import unwrapped
 from migrator.normalise.names.chosen_names import table_of_names
@@ -109,7 +108,7 @@ class Preparation(ObjectSteps):
             for module, node in roots:
                 yield self._try(module, node, lambda: find(module, node)), None
         yield self._decorated(roots), None
-        reachable = self._reachable(roots)
+        reachable = reached(self.drafts.project, roots, self._makes_layers)
         for definition, call in worklist.waiting("unnamed", reachable, calls_below):
             yield self._unnamed(definition.module, call), None  # before the methods of a class are taken out of it
         for definition, call in worklist.waiting("calls", reachable, calls_below):
@@ -180,37 +179,6 @@ class Preparation(ObjectSteps):
             for path, name in self._left
             if any(getattr(s, "name", "") == name and holds_attributes(s) for s in modules[path].tree.body)
         }
-
-    # -- where to look ------------------------------------------------------------------------------------------------
-
-    def _reachable(self, roots: list[Place]) -> list[Definition]:
-        """The model_fns, and the helpers that make layers."""
-        project = self.drafts.project
-        found: dict[Definition, None] = {}
-        stack = [d for d in (root_function(project, m, n) for m, n in roots) if d is not None]
-        while stack:
-            definition = stack.pop()
-            if definition in found:
-                continue
-            found[definition] = None
-            for call in calls_below(definition.module, definition.node):
-                for other in self._behind(definition.module, call.func):
-                    if isinstance(other.node, ast.FunctionDef) and self._makes_layers(other):
-                        if not other.module.is_inside(other.node, definition.node):
-                            stack.append(other)
-        return list(found)
-
-    def _behind(self, module: Module, function: ast.expr) -> list[Definition]:
-        """The definitions that an expression which is called may stand for: by name, or out of a table."""
-        project = self.drafts.project
-        definition = project.definition(module, function)
-        if definition is not None or not isinstance(function, (ast.Name, ast.Subscript)):
-            return [definition] if definition is not None else []
-        if isinstance(function, ast.Name) and not module.bindings(function):
-            return []  # a built-in function
-        way = handed(project, module, function)
-        places = way.values if way is not None else []
-        return [found for found in (project.definition(*place) for place in places) if found is not None]
 
     # -- steps --------------------------------------------------------------------------------------------------------
 
