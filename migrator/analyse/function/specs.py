@@ -75,7 +75,7 @@ def _scaffold(plan: Plan, node: ast.expr, at: Leaf, mode: str) -> dict[str, Valu
 
 
 def spec_names(module: Module, function: ast.FunctionDef) -> frozenset[str]:
-    """Names that hooks and Scaffolds of specs are read from."""
+    """Names that losses, hooks and Scaffolds of specs are read from."""
     specs = (n for n in walk(function) if isinstance(n, ast.Call) and module.resolve(n.func) == SPEC)
-    given = [k.value for call in specs for k in call.keywords if k.arg in FIELDS or k.arg == "scaffold"]
+    given = [k.value for call in specs for k in call.keywords if k.arg in FIELDS or k.arg in ("loss", "scaffold")]
     return frozenset(name for value in given for name in reads(value))
