@@ -39,7 +39,7 @@ from migrator.emit.losswriter import LossWriter, loss_results, losses_lines, tes
 from migrator.emit.metricwriter import MetricsWriter, conditions, names_read, order_in_arms, tested
 from migrator.emit.modelwriter import ModelWriter
 from migrator.emit.predictwriter import picked_lines, predict_lines
-from migrator.emit.recording import init_lines, logged_step, logs_lines, recorded_step, silent_step
+from migrator.emit.recording import counted_step, init_lines, logged_step, logs_lines, recorded_step, silent_step
 from migrator.emit.resultwriter import result_lines
 from migrator.emit.servingwriter import serving_lines, serving_methods
 from migrator.emit.trainstep import train_step_lines
@@ -140,6 +140,7 @@ class Generator(ModelWriter):
         logged = plan.spec_hooks.in_logs and bool(plan.watched)
         with obstacles:
             step = logged_step(self, step) if logged else step
+            step = counted_step(self, step) if self.shared.facts["uncounted"] and training is not None else step
         with obstacles:
             step = recorded_step(self, step) if recorded else step
             if recorded and self.shared.facts["validated"]:

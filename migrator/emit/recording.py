@@ -63,6 +63,18 @@ def recorded_step(generator: ModelWriter, step: list[str]) -> list[str]:
     ]
 
 
+def counted_step(generator: ModelWriter, step: list[str]) -> list[str]:
+    """`train_step` whose optimizer takes no step without a batch; `step` are the lines of the model's own, if it has one."""
+    head, body = _method(generator, "train_step", step)
+    indent, tf = generator.indent + generator.unit * 2, generator.shared.tf
+    return [
+        head,
+        f"{indent}# Else Keras counts a step where it finds that the data end.",
+        f"{indent}with {tf}.control_dependencies({tf}.nest.flatten(data, expand_composites=True)):",
+        *body,
+    ]
+
+
 def silent_step(generator: ModelWriter, step: list[str]) -> list[str]:
     """`test_step` that writes no summaries to the folder of the evaluations, as an Estimator writes none."""
     head, body = _method(generator, "test_step", step)

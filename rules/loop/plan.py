@@ -123,6 +123,12 @@ class Loop:
         return {path: Spans(spans) for path, spans in found.items()}
 
     @property
+    def uncounted(self) -> list[Use]:
+        """Trainings that may reach the end of data of an unknown number, and are not the only ones of their model."""
+        trainings = (use for use in self.uses if use.method == "train" and use.input.data.ends is not False)
+        return [use for use in trainings if not use.input.data.counted and _trains_again(use, self.uses)]
+
+    @property
     def on_tpu(self) -> bool:
         """Whether it trains on a TPU, if it is told so."""
         return any(source.settings.tpu.use is not None for source in self.sources)
@@ -407,12 +413,14 @@ def _of_rows(project: Project, uses: list[Use]) -> str:
     return ""
 
 
-def of_one_device(loop: Loop) -> str:
-    """Why trainings that end with their data are not what as many calls of `fit` do."""
-    for use in loop.uses:
-        data = use.input.data
-        if use.method == "train" and not data.counted and data.ends is not False and _trains_again(use, loop.uses):
-            # Keras 2 counts one step too many
+def of_one_device(loop: Loop, written: Collection[ast.Call] = ()) -> str:
+    """Why trainings that end with their data are not what as many calls of `fit` do.
+
+    Keras counts one step too many there, unless the model has a `train_step` of its own, as those have that are `written` for
+    calls.
+    """
+    for use in loop.uncounted:
+        if loop.on_tpu or any(source.construction.call not in written for source in use.sources):
             return reason_at("several trainings on data of an unknown number", use.module, use.call)
     return ""
 

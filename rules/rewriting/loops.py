@@ -73,7 +73,8 @@ class LoopRewrite(FileRewrite):
             return NotPlain("columns on preprocessing layers")
         for network in known.values():
             network.construction.arguments.update(network.settings)
-        kinds = {**dict(self._kinds()), **{call: _kind_of(network) for call, network in networks.items()}}
+        written = dict(self._kinds())
+        kinds = {**written, **{call: _kind_of(network) for call, network in networks.items()}}
         keras = [c for c in self.constructions if c.name == MODEL_TO_ESTIMATOR]
         kinds.update((construction.call, kind_of_keras(construction)) for construction in keras)
         loop = loop_of(self.project, modules, self.constructions, kinds, self.estimators, inside)
@@ -89,7 +90,7 @@ class LoopRewrite(FileRewrite):
         self._classes = CannedClasses(self.project, models)
         for module in self.group if networks else ():
             self._driver(module).early_strategy = ""
-        reason = of_one_device(loop) if self.alone or not self.distributed else ""
+        reason = of_one_device(loop, written) if self.alone or not self.distributed else ""
         if reason or not self.distributed:
             return NotPlain(reason) if reason else loop
         if self.alone:

@@ -262,6 +262,9 @@ class Rewritten:
             )
         facts["grouped"] = not isinstance(self.loop, Loop) or self.loop.grouped
         facts["recorded"] = isinstance(self.loop, Loop) and model is not None and self.loop.records(model)
+        facts["uncounted"] = (
+            isinstance(self.loop, Loop) and self.loop.distribution is None and bool(self.loop.uncounted)
+        )
         facts["validated"] = isinstance(self.loop, Loop) and any(
             use.validation is not None or use.hooks.evaluators or use.listens for use in self.loop.uses
         )

@@ -1,0 +1,76 @@
+"""Trainings that go on after the end of data of an unknown number, where Keras counts a step too many."""
+
+from __future__ import annotations
+
+import pytest
+from modelfn.programs import migrate
+from test_loop import ESTIMATOR, MODEL
+from test_loop_summaries import ERROR, TAIL
+from test_loop_summaries import HEAD as SUMMARIZED
+
+LINES = MODEL.replace(".repeat(epochs)", ".repeat(epochs).filter(keep)")
+TRAIN = "estimator.train(make_input_fn(8, 1))\n"
+SAVING = ESTIMATOR.replace("model_fn,", 'model_fn, "model",')
+WAITING = "with tf.control_dependencies(tf.nest.flatten(data, expand_composites=True)):\n"
+STEP = f"""
+    def train_step(self, data):
+        # Else Keras counts a step where it finds that the data end.
+        {WAITING}            return super().train_step(data)
+"""
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        ESTIMATOR + TRAIN + TRAIN,
+        SAVING + TRAIN,  # a second run goes on
+        f"{ESTIMATOR}for _ in range(2):\n    {TRAIN}",
+        ESTIMATOR + TRAIN + "estimator.train(make_input_fn(8, 1), steps=100)\n",
+        SAVING + "estimator.train(make_input_fn(8, 1), max_steps=100)\n",  # the data may end before
+    ],
+)
+def test_the_step_waits_for_its_batch(program: str) -> None:
+    text = migrate(LINES + program)
+    assert STEP in text and "model.fit(" in text and "steps_per_execution" not in text
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        LINES + ESTIMATOR + TRAIN,  # alone
+        MODEL + ESTIMATOR + TRAIN + TRAIN,  # a number that TensorFlow knows
+        LINES + ESTIMATOR + "estimator.train(make_input_fn(8, None), steps=9)\n" * 2,  # data without an end
+    ],
+)
+def test_others_have_the_step_of_keras(program: str) -> None:
+    text = migrate(program)
+    assert "train_step" not in text and "model.fit(" in text
+
+
+def test_a_step_of_its_own() -> None:
+    clipped = "pairs = [(2.0 * g, v) for g, v in optimizer.compute_gradients(loss)]"
+    train_op = "train_op = optimizer.apply_gradients(pairs, global_step=tf.train.get_global_step())"
+    own = LINES.replace(
+        "train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, global_step=tf.train.get_global_step())",
+        f"optimizer = tf.train.GradientDescentOptimizer(0.1)\n    {clipped}\n    {train_op}",
+    )
+    text = migrate(own + ESTIMATOR + TRAIN + TRAIN)
+    body = text[text.index("def train_step") :].partition("\n\n")[0].splitlines()
+    assert body[2].strip() + "\n" == WAITING and all(line.startswith(" " * 12) for line in body[3:])
+    assert "tf.GradientTape() as tape:" in body[4]
+
+
+def test_summaries_are_written_around_it() -> None:
+    text = migrate(
+        SUMMARIZED
+        + ERROR
+        + TAIL.replace(".batch(2)", ".batch(2).filter(keep)")
+        + 'estimator = tf.estimator.Estimator(model_fn, "model")\nestimator.train(input_fn)\n'
+    )
+    assert text.index("self.summary_writer.as_default(steps + 1)") < text.index(WAITING)
+    assert f"            {WAITING}                return super().train_step(data)\n" in text
+
+
+def test_models_that_the_program_does_not_write_keep_the_helpers() -> None:
+    canned = "estimator = tf.estimator.LinearRegressor([tf.feature_column.numeric_column('x')])\n"
+    assert ".fit(" in migrate(LINES + canned + TRAIN) and ".fit(" not in migrate(LINES + canned + TRAIN + TRAIN)
