@@ -13,7 +13,7 @@ from migrator.resolve.syntax import walk
 
 from ..callbacks.elements import Element, elements_of
 from ..estimator_calls.estimator_values import PREFIX
-from ..loop.places import has_its_line, moves
+from ..loop.places import has_its_line, is_simple, moves
 from .receivers import Receiver, receiver_of
 
 _SIGNATURES = {
@@ -75,7 +75,7 @@ def exporters_of(project: Project, module: Module, node: ast.expr, call: ast.Cal
         if isinstance(exporter, str):
             return exporter
         statements = [*statements, *([statement] if statement is not None else [])]
-        parts = [] if exporter.compare is None else [exporter.compare]
+        parts = [exporter.name] if exporter.compare is None else [exporter.name, exporter.compare]
         above = all(module.span(each) < module.span(call) for each in statements)
         if not above or not all(moves(module, each, call, parts) for each in statements):
             return _UNSEEN
@@ -94,9 +94,11 @@ def _exporter(project: Project, module: Module, made: ast.expr, call: ast.Call) 
         return problem.reason
     keep = told.pop("exports_to_keep", None)
     told.pop("event_file_pattern", None)  # the first evaluation of a run counts as its best one, whatever it says
+    if isinstance(told.get("as_text"), ast.Constant):  # how the file is written, which TensorFlow 2 does not ask
+        del told["as_text"]
     given = {name: value for name, value in told.items() if not is_none(value)}
     compare = given.pop("compare_fn", None)
-    if set(given) != {"name", "serving_input_receiver_fn"} or not isinstance(given["name"], ast.Constant):
+    if set(given) != {"name", "serving_input_receiver_fn"} or not is_simple(given["name"]):
         return _UNSEEN
     number = keep.value if isinstance(keep, ast.Constant) else _KEPT if keep is None else 0
     if number is not None and (type(number) is not int or number < 1):

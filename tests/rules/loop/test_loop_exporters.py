@@ -76,6 +76,18 @@ def test_a_model_is_saved_at_the_end(main: str, config: str, exporters: str) -> 
     assert joined(text).endswith(SAVED) and "Exporter" not in text and "import os\nimport time\n" in text
 
 
+@pytest.mark.parametrize("said", ["True", "False"])
+def test_how_the_file_is_written_does_not_matter(said: str) -> None:
+    assert migrated(MAIN.replace("serving_input_fn)", f"serving_input_fn, as_text={said})")) == migrated()
+
+
+def test_a_name_that_is_no_text() -> None:
+    named = "NAME = tf.flags.FLAGS.name\n" + MAIN.replace('"final"', "NAME")
+    assert 'os.path.join("model", "export", NAME, str(int(time.time())))' in joined(migrated(named))
+    later = named.replace("eval_spec =", 'NAME = "other"\neval_spec =', 1)
+    assert "Exporter(NAME" in migrated(later) and ".fit(" not in migrated(later)
+
+
 def test_one_that_is_made_in_place() -> None:
     made = 'tf.estimator.FinalExporter("final", serving_input_fn)'
     main = MAIN.replace(f"exporter = {made}\n", "")
