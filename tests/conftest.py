@@ -28,6 +28,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-fixtures", action="store_true", help="rewrite what fixtures expect; review it with git diff"
     )
+    parser.addoption(
+        "--every-keras",
+        action="store_true",
+        help="on the newest TensorFlow train fixtures with tf_keras also where they are trained with Keras 3",
+    )
     parser.addoption("--fuzz", type=int, default=60, metavar="N", help="how many mutated files to look at")
     parser.addoption("--fuzz-files", metavar="FOLDER", help="real files to mutate, instead of the fixtures")
 
