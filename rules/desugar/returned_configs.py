@@ -21,9 +21,9 @@ from migrator.resolve.syntax import walk
 from ..distribute.tpu_facts import short_name
 from ..estimator_calls.derived_configs import RUN_CONFIG
 from ..exports.exporters import NAMES as EXPORTERS
-from ..loop.specs import NAMES as SPECS
+from ..loop.specs import EVAL_SPEC, TRAIN_SPEC
 
-_MADE = {RUN_CONFIG, *SPECS, *EXPORTERS}
+_MADE = {RUN_CONFIG, TRAIN_SPEC, EVAL_SPEC, *EXPORTERS}
 """What a caller is to make."""
 
 

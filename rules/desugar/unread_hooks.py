@@ -17,9 +17,9 @@ from migrator.rewrite import Remove
 
 from ..estimator_calls.derived_configs import RUN_CONFIG
 from ..exports.exporters import NAMES as EXPORTERS
-from ..loop.specs import NAMES as SPECS
+from ..loop.specs import EVAL_SPEC, TRAIN_SPEC
 
-_MADE = {RUN_CONFIG, *SPECS, *EXPORTERS}
+_MADE = {RUN_CONFIG, TRAIN_SPEC, EVAL_SPEC, *EXPORTERS}
 
 
 @Desugaring

@@ -17,7 +17,8 @@ from .places import has_its_line, moves
 from .settings import may_be_none
 
 TRAIN_AND_EVALUATE = PREFIX + "train_and_evaluate"
-NAMES = frozenset({TRAIN_AND_EVALUATE, PREFIX + "TrainSpec", PREFIX + "EvalSpec"})
+TRAIN_SPEC, EVAL_SPEC = PREFIX + "TrainSpec", PREFIX + "EvalSpec"
+NAMES = frozenset({TRAIN_AND_EVALUATE, TRAIN_SPEC, EVAL_SPEC})
 _SIGNATURES = {
     "TrainSpec": "input_fn max_steps hooks saving_listeners",
     "EvalSpec": "input_fn steps name hooks exporters start_delay_secs throttle_secs",

@@ -138,6 +138,13 @@ def test_functions_of_several_programs_that_stay(old: str, new: str) -> None:
     assert f"def get_{name}(" in after["settings.py"] and f"get_{name}" in after["one.py"]
 
 
+def test_a_function_that_trains_stays() -> None:
+    call = "tf.estimator.train_and_evaluate(estimator, tf.estimator.TrainSpec(read), tf.estimator.EvalSpec(read))"
+    work = f"def work(estimator, read):\n    return {call}\n\n\n"
+    text = run(MODEL + work + main('tf.estimator.RunConfig("here")', "work(estimator, make_input_fn(8, 1))"), "auto")
+    assert "def work(" in text["program.py"].after.decode()
+
+
 @pytest.mark.parametrize(
     ("made", "made_with"),
     [

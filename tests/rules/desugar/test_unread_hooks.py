@@ -56,6 +56,12 @@ def test_what_stays(made: str, below: str) -> None:
     assert "LoggingTensorHook" in after({"program.py": main(made, below)})
 
 
+def test_what_a_training_returns_is_no_spec() -> None:
+    specs = "tf.estimator.TrainSpec(make_input_fn(8, None), max_steps=20), tf.estimator.EvalSpec(make_input_fn(4, 1))"
+    text = after({"program.py": main("", f"result = tf.estimator.train_and_evaluate(estimator, {specs})\n")})
+    assert "result = train_and_evaluate(" in text
+
+
 def after(files: dict[str, str]) -> str:
     """All files after migration."""
     return "".join(outcome.after.decode() for outcome in run(files, "auto").values())

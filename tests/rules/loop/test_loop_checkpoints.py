@@ -189,9 +189,10 @@ def test_what_changes_is_said() -> None:
     assert "every 10 minutes; the program does so every 1000 steps now" in said and "with Keras 3 a second run" in said
 
 
-def test_data_of_an_unknown_number_stay_with_helpers() -> None:
+def test_data_of_an_unknown_number_are_waited_for() -> None:
     model = MODEL.replace(".batch(2)", ".filter(lambda x, y: True).batch(2).take(3)")
-    kept(TRAIN, model + 'estimator = tf.estimator.Estimator(model_fn, "here", params={"units": 1})\n')
+    text = migrate(model + 'estimator = tf.estimator.Estimator(model_fn, "here", params={"units": 1})\n' + TRAIN)
+    assert "tf.control_dependencies(tf.nest.flatten(data" in text and "steps_per_epoch=20" in text
 
 
 def test_data_without_an_end_go_on_for_a_number_of_steps() -> None:
