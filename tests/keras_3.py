@@ -7,8 +7,7 @@ KEPT = "a kept model_fn"
 OPTIMIZERS = "an optimizer of `tf.keras.optimizers.legacy`"
 SEVERAL = "several devices or machines"
 LAYERS = "layers that Keras 3 computes otherwise"
-SERVED = "SavedModels for TensorFlow Serving and sessions, where a program trains by `fit`"
-INTEGERS = "SavedModels of models that are fed integers"
+SERVED = "SavedModels without a signature that is served by default, or of models with lookup tables"
 NAMES = "weights of a canned model by name"
 
 NOT_WITH_KERAS_3 = {
@@ -26,8 +25,8 @@ NOT_WITH_KERAS_3 = {
     "canned/titanic": OPTIMIZERS,
     "canned/wide_and_deep": COLUMNS,
     "canned/wines": COLUMNS,
-    "classifiers/grades": INTEGERS,
-    "ctr/deepfm": INTEGERS,
+    "classifiers/grades": SERVED,
+    "ctr/deepfm": LAYERS,
     "distribution/mirrored": SEVERAL,
     "distribution/sharded_tables/parameter_servers": SEVERAL,
     "distribution/sharded_tables/mirrored_workers": SEVERAL,
@@ -39,12 +38,9 @@ NOT_WITH_KERAS_3 = {
     "keras_estimator/digits": "`input_names` of a Keras model",
     "lifecycle/checkpoints": NAMES,
     "lifecycle/formats": COLUMNS,
-    "lifecycle/predictor": SERVED,
-    "lifecycle/serving": SERVED,
     "lifecycle/watchers": COLUMNS,
     "programs/inherited": COLUMNS,
     "recurrent/baskets": COLUMNS,
-    "recurrent/forecast": SERVED,
     "text/reviews": COLUMNS,
 }
 """Fixtures, or single cases of them, and what Keras 3 does not have for them."""

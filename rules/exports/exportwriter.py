@@ -1,10 +1,10 @@
-"""The edits that write an export with `tf.saved_model.save`."""
+"""The edits that write an export with an `ExportArchive` of Keras, or with `tf.saved_model.save`."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from migrator.analyse.results.exports import PREDICTIONS
 from migrator.resolve.module import Module
@@ -27,13 +27,19 @@ _SUFFIX = re.compile(r"_?(serving_)?(input_)?(receiver_)?(fn|func|function)$")
 
 
 class ExportWriter:
-    """Writes the exports of a file; of several workers the first one alone exports for good, if they are `shared`."""
+    """Writes the exports of a file; of several workers the first one alone exports for good, if they are `shared`.
 
-    def __init__(self, page: Page, names: Names, shared: bool) -> None:
+    Those that `archives` tells are written with an archive.
+    """
+
+    def __init__(
+        self, page: Page, names: Names, shared: bool, archives: Callable[[Receiver, Signatures], bool]
+    ) -> None:
         self.page = page
         self.names = names
         self.module = page.module
         self.shared = shared
+        self.archives = archives
         self._written: set[ast.FunctionDef | None] = set()
         """Functions that say what is fed, and are written already."""
         self._named: dict[ast.FunctionDef, str] = {}
@@ -163,13 +169,18 @@ class ExportWriter:
             made = f"{self.page.text(fed.given.value)}.{_name_of_signatures(where, other.function)}"
         elif fed.choices:
             made = self.page.text(fed.given)
-        lines, outputs = ([], f"{made}({model})") if made else self._served(fed, signatures, model, at)
-        outputs = outputs if made else f"{{{outputs}}}"
         verbs = signatures.verbs(fed.text) if len(fed.choices) < 2 else []
         if verbs and not path:
             path = self.module.unused_name("path", at)
-        lines += [f"{path} = {folder}"] if path else []
-        lines.append(f"{self.page.tf}.saved_model.save({model}, {path or folder}, signatures={outputs})")
+        lines = [f"{path} = {folder}"] if path else []
+        if made:
+            lines.append(f"{self.page.tf}.saved_model.save({model}, {path or folder}, signatures={made}({model}))")
+        elif self.archives(fed, signatures):
+            lines += self._archived(fed, signatures, model, path or folder, at)
+        else:
+            above, outputs = self._served(fed, signatures, model, at)
+            lines = [*above, *lines]
+            lines.append(f"{self.page.tf}.saved_model.save({model}, {path or folder}, signatures={{{outputs}}})")
         if verbs:
             methods = self.module.unused_name("methods", at)
             updater = f"{self.page.tf}.compat.v1.saved_model.signature_def_utils.MethodNameUpdater"
@@ -180,20 +191,40 @@ class ExportWriter:
 
     def _served(self, fed: Receiver, signatures: Signatures, model: str, at: ast.AST) -> tuple[list[str], str]:
         """The statements that make the functions which are served, and the entries that name them."""
+        functions = self._endpoints(fed, signatures, model, at)
+        lines = [f"{name} = {self.page.tf}.function({given})" for name, (given, _) in functions.items()]
+        names = {key: name for name, (_, keys) in functions.items() for key in keys}
+        order = [*(each.key for each in signatures.given(fed.text)), *(f'"{key}"' for key, _ in signatures.by_text)]
+        return lines, ", ".join(f"{key}: {names[key]}" for key in order if key in names)
+
+    def _archived(self, fed: Receiver, signatures: Signatures, model: str, folder: str, at: ast.AST) -> list[str]:
+        """The statements that export with an archive, which finds the variables of Keras 3 as well."""
+        tf, archive = self.page.tf, self.module.unused_name("archive", at)
+        above, lines = [], []
+        for name, (given, keys) in self._endpoints(fed, signatures, model, at).items():
+            if len(keys) > 1:
+                above.append(f"{name} = {tf}.function({given})")
+            lines += [f"{archive}.add_endpoint({key}, {name if len(keys) > 1 else given})" for key in keys]
+        lines = [*above, f"{archive} = {tf}.keras.export.ExportArchive()", *lines]
+        return [*lines, f"{archive}.write_out({folder})"]
+
+    def _endpoints(
+        self, fed: Receiver, signatures: Signatures, model: str, at: ast.AST
+    ) -> dict[str, tuple[str, list[str]]]:
+        """Variables for what computes signatures, with the arguments of `tf.function` and the keys of each."""
         module, tf = self.module, self.page.tf
-        served = signatures.given(fed.text)
-        functions, lines = self._functions(served, at), []
-        for method, verb in dict.fromkeys((each.method, each.verb) for each in served):
-            lines.append(f"{functions[method]} = {tf}.function({self._serving(fed, f'{model}.{method}', verb)})")
-        outputs = {each.key: functions[each.method] for each in served}
+        served, found = signatures.given(fed.text), dict[str, tuple[str, list[str]]]()
+        functions = self._functions(served, at)
+        for each in served:
+            given = self._serving(fed, f"{model}.{each.method}", each.verb)
+            found.setdefault(functions[each.method], (given, []))[1].append(each.key)
         for key, template in signatures.by_text if fed.text else ():
             name = module.unused_name("classify" if ".classify(" in template else "regress", at)
-            outputs[f'"{key}"'] = name
             spec = f'{tf}.TensorSpec([None], {tf}.string, name="inputs")'
             given = template.format(tf=tf, model=model, features=self._features(fed, "inputs"))
-            line = f"{name} = {tf}.function(lambda inputs: {given}, input_signature=[{spec}])"
-            lines += [line] if line not in lines else []
-        return lines, ", ".join(f"{key}: {function}" for key, function in outputs.items())
+            given = f"lambda inputs: {given}, input_signature=[{spec}]"
+            found.setdefault(name, (given, []))[1].append(f'"{key}"')
+        return found
 
     def _functions(self, served: Sequence[Served], at: ast.AST) -> dict[str, str]:
         """Variables for what computes signatures, by the methods of the model."""

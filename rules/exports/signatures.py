@@ -46,6 +46,11 @@ class Signatures:
         """Those that a model is exported with, which is fed one text, as serialized examples are, if `text`."""
         return [each for each in self.served if text or each.verb == "predict"]
 
+    def has_default(self, text: bool) -> bool:
+        """Whether one is served to clients that name none, of a model that is fed one text if `text`."""
+        default = any(each.key == _DEFAULT for each in self.given(text))
+        return default or (text and any(f'"{key}"' == _DEFAULT for key, _ in self.by_text))
+
     def verbs(self, text: bool) -> list[tuple[str, str]]:
         """Signatures that clients call by other methods than ``predict``, as they are written, with these."""
         own = [(each.key, each.verb) for each in self.given(text) if each.verb != "predict"]

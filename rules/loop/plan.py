@@ -22,10 +22,12 @@ from ..estimator_calls.estimator_values import PREFIX, Construction, Values
 from ..estimator_calls.following import Follower
 from ..estimator_calls.keras_estimator import has_one_output
 from ..estimator_calls.warm_starts import STARTS
+from ..exports.archives import archives, has_tables
 from ..exports.exporters import NAMES as EXPORTERS
 from ..exports.exports import Export, export_of, of_exports
 from ..exports.receivers import NAMES as RECEIVERS
 from ..exports.receivers import Receiver, of_receivers
+from ..exports.signatures import Signatures
 from ..hooks.session_hooks import is_of_protocol
 from ..losses_metrics import step_summaries
 from .arrays import ArrayInput, array_inputs
@@ -93,6 +95,8 @@ class Loop:
     otherwise: tuple[Remark, ...]
     """Layers that Keras 3 computes otherwise."""
     exports: tuple[Export, ...] = ()
+    tables: bool = False
+    """Whether models may hold lookup tables."""
     distribution: Distribution | None = None
     """None: it trains on one device."""
 
@@ -112,6 +116,12 @@ class Loop:
         """The same, where one of several is chosen as a whole."""
         exporters = ((use.module, exporter.fed) for use in self.uses for exporter in use.exporters)
         return [*((export.module, export.fed) for export in self.exports), *exporters]
+
+    def archives(self, fed: Receiver, signatures: Signatures) -> bool:
+        """Whether an `ExportArchive` of Keras exports what is fed so. It saves moving statistics of one replica alone."""
+        replicated = self.on_tpu or (self.distribution is not None and not self.distribution.servers)
+        chosen = {choice.function for _, receiver in self.receivers for _, choice in receiver.choices}
+        return not replicated and archives(fed, signatures, self.tables, chosen)
 
     @property
     def tasks(self) -> dict[str, Spans]:
@@ -321,12 +331,13 @@ def _followed(
     arrays = tuple(array_inputs(project, uses))
     grouped = all(data.counted for use in uses for data in use.data) and _divides(uses)
     layers = tuple(otherwise(modules))
-    loop = Loop(tuple(sources), tuple(uses), (*reads, *steps), arrays, draws, grouped, layers, tuple(exported))
+    tables = has_tables(project.modules.values())
+    loop = Loop(tuple(sources), tuple(uses), (*reads, *steps), arrays, draws, grouped, layers, tuple(exported), tables)
     reason = of_receivers(project, loop.fed)
     if any(fed.choices for _, fed in loop.receivers) and len({source.signatures for source in sources}) > 1:
         reason = reason or "one of several Estimators that serve differently"
-    tables = [fed for _, fed in loop.receivers if len(fed.choices) > 1]
-    if any(each.verb != "predict" for fed in tables for each in sources[0].signatures.given(fed.text)):
+    chosen = [fed for _, fed in loop.receivers if len(fed.choices) > 1]
+    if any(each.verb != "predict" for fed in chosen for each in sources[0].signatures.given(fed.text)):
         reason = reason or "signatures that classify, of one of several functions"
     return NotPlain(reason) if reason else loop
 

@@ -207,8 +207,11 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
                     "Keras draws seeds from Python's `random` when it makes layers: what the program draws from it "
                     "afterwards are other numbers than before",
                 )
-    served = [(use.module, use.call) for use in loop.uses if use.exporters]
-    for module, at in [*((export.module, export.call) for export in loop.exports), *served]:
+    served = [(export.module, export.call, export.fed, export.signatures) for export in loop.exports]
+    for use in loop.uses:
+        served += [(use.module, use.call, each.fed, use.sources[0].signatures) for each in use.exporters]
+    plain = [(module, at) for module, at, fed, signatures in served if not loop.archives(fed, signatures)]
+    for module, at in dict.fromkeys(plain):
         text = "finds no weights in what tf.saved_model.save writes, and models that are fed integers cannot be saved"
         yield module, at, f"with Keras 3 TensorFlow Serving {text}: install tf_keras, and set TF_USE_LEGACY_KERAS=1"
     for export in loop.exports:

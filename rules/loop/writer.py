@@ -49,7 +49,8 @@ class LoopWriter:
         self.page = Page(module, renderer, tf, need)
         self.names = Names(loop, self.page)
         told = loop.distribution
-        self.exports = ExportWriter(self.page, self.names, told is not None and told.has_workers)
+        shared = told is not None and told.has_workers
+        self.exports = ExportWriter(self.page, self.names, shared, loop.archives)
         self.callbacks = CallbackWriter(loop, self.page, self.names, self.exports, self._data)
         self.spread = Spread(told, loop, self.page, self.names.model(loop.first)) if told is not None else None
 

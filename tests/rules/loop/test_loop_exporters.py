@@ -54,9 +54,9 @@ def migrated(main: str = MAIN, config: str = '"model"', exporters: str = "export
 
 
 SAVED = """\
-    serve = tf.function(model.predict_step, input_signature=[serving_input_fn()])
-    tf.saved_model.save(model, os.path.join("model", "export", "final", str(int(time.time()))), \
-signatures={"serving_default": serve})
+    archive = tf.keras.export.ExportArchive()
+    archive.add_endpoint("serving_default", model.predict_step, input_signature=[serving_input_fn()])
+    archive.write_out(os.path.join("model", "export", "final", str(int(time.time()))))
 """
 
 
@@ -96,8 +96,9 @@ def test_one_that_is_made_in_place() -> None:
 
 EXPORT = """\
 exports = os.path.join("model", "export", "final")
-serve = tf.function(model.predict_step, input_signature=[serving_input_fn()])
-tf.saved_model.save(model, os.path.join(exports, str(int(time.time()))), signatures={"serving_default": serve})
+archive = tf.keras.export.ExportArchive()
+archive.add_endpoint("serving_default", model.predict_step, input_signature=[serving_input_fn()])
+archive.write_out(os.path.join(exports, str(int(time.time()))))
 for old in sorted(tf.io.gfile.glob(os.path.join(exports, "[0-9]" * 10)))[:-KEEP]:
     tf.io.gfile.rmtree(old)
 """

@@ -1,4 +1,4 @@
-"""Exports of a program that trains by `fit`: `tf.saved_model.save`, with the signatures that serving clients call."""
+"""Exports of a program that trains by `fit`: an `ExportArchive`, with the signatures that serving clients call."""
 
 from __future__ import annotations
 
@@ -57,6 +57,16 @@ def migrated(receiver: str = RAW, export: str = EXPORT, head: str = HEAD, main: 
     return migrate(head + receiver + main + textwrap.dedent(export))
 
 
+def archived(folder: str, *endpoints: str) -> str:
+    """The lines of an export; `endpoints` are the arguments of each."""
+    added = "".join(f"archive.add_endpoint({endpoint})\n" for endpoint in endpoints)
+    return f"archive = tf.keras.export.ExportArchive()\n{added}archive.write_out({folder})\n"
+
+
+FOLDER = 'os.path.join("served", str(int(time.time())))'
+SERVE = '"serving_default", model.predict_step, input_signature=[serving_input_fn()]'
+
+
 def test_features_are_fed_as_they_are() -> None:
     text = migrated()
     function = """
@@ -67,12 +77,30 @@ def serving_input_fn():
     return features
 """
     assert function in text and "serving_outputs" not in text
-    saved = (
-        "\nserve = tf.function(model.predict_step, input_signature=[serving_input_fn()])\n"
-        'tf.saved_model.save(model, os.path.join("served", str(int(time.time()))), '
-        'signatures={"serving_default": serve})\n'
-    )
-    assert saved in text and "\nimport time\n" in text
+    assert text.endswith("\n" + archived(FOLDER, SERVE)) and "\nimport time\n" in text
+
+
+@pytest.mark.parametrize(
+    "tables",
+    [
+        "TABLE = tf.contrib.lookup.index_table_from_tensor(['a'])\n\n\n",
+        "COLUMNS = [tf.feature_column.numeric_column('wide')]\n\n\n",
+    ],
+)
+def test_models_that_may_hold_tables_are_saved_as_a_whole(tables: str) -> None:
+    text = joined(migrated(RAW + tables))
+    served = "serve = tf.function(model.predict_step, input_signature=[serving_input_fn()])\n"
+    saved = f'tf.saved_model.save(model, {FOLDER}, signatures={{"serving_default": serve}})\n'
+    assert text.endswith(served + saved)
+    outcomes = run(HEAD + RAW + tables + MAIN + EXPORT)
+    assert "with Keras 3 TensorFlow Serving" in str([d.message for o in outcomes.values() for d in o.remaining])
+
+
+def test_names_of_tables_are_those_of_libraries() -> None:
+    text = migrated(RAW + "def lookup(features):\n    return tf.nn.embedding_lookup(features, [0])\n\n\n")
+    assert "ExportArchive()" in text
+    outcomes = run(HEAD + RAW + MAIN + EXPORT)
+    assert "TensorFlow Serving" not in str([d.message for o in outcomes.values() for d in o.remaining])
 
 
 def test_examples_are_parsed() -> None:
@@ -115,7 +143,8 @@ SPECS = '{"wide": tf.TensorSpec([None, 3], tf.float32, name="wide"), "deep": tf.
 def test_a_raw_receiver_that_the_code_around_an_export_builds(before: str, given: str, after: str, fed: str) -> None:
     text = joined(migrated("", before + EXPORT.replace("serving_input_fn", given)))
     text = text.replace(",\n)", ")").replace("\n}", "}")
-    assert f"{after}serve = tf.function(model.predict_step, input_signature=[{fed}])\n" in text
+    added = f'archive.add_endpoint("serving_default", model.predict_step, input_signature=[{fed}])\n'
+    assert f"{after}archive = tf.keras.export.ExportArchive()\n{added}" in text
     assert "receiver_fn" not in text and "placeholder" not in text
 
 
@@ -150,7 +179,7 @@ def test_placeholders_of_features_that_are_computed_become_parameters(fed: str, 
     text = joined(migrated(CSV.replace('{"csv_row": rows}', fed)))
     function = "def serving_input_fn(rows):\n    values = tf.io.decode_csv(rows, record_defaults=[[0.0]] * 5)\n"
     assert function in text and "    return features\n" in text
-    made = "tf.function(lambda rows: model.predict_step(serving_input_fn(rows)), "
+    made = '"serving_default", lambda rows: model.predict_step(serving_input_fn(rows)), '
     assert f'{made}input_signature=[tf.TensorSpec([None], tf.string, name="{key}")]' in text
 
 
@@ -181,7 +210,7 @@ def test_features_by_another_name() -> None:
     text = joined(migrated(COMPREHENSION.replace("FEATURES", "fed")))
     assert "tf.TensorSpec([None, size], tf.float32, name=name) for name, size in SIZES.items()" in text
     assert "    return fed\n" in text and "features = fed" not in text
-    assert "tf.function(model.predict_step, input_signature=[serving_input_fn()])" in text
+    assert archived(FOLDER, SERVE) in text
 
 
 COMPUTED = [
@@ -197,7 +226,7 @@ LOOP = "name: tf.TensorSpec([None, size], tf.float32, name=name) for name, size 
 def test_a_dict_of_placeholders_becomes_a_parameter(features: str, receiver: str, spec: str) -> None:
     text = joined(migrated(receiver.replace("FEATURES", features)))
     assert f"def serving_input_fn(fed):\n    features = {features}\n    return features\n" in text
-    made = "tf.function(lambda fed: model.predict_step(serving_input_fn(fed)), "
+    made = '"serving_default", lambda fed: model.predict_step(serving_input_fn(fed)), '
     assert f"{made}input_signature=[{{{spec}}}]" in text and "placeholder" not in text
 
 
@@ -278,41 +307,45 @@ DEFAULT = "tf.saved_model.signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY"
 
 
 @pytest.mark.parametrize(
-    ("outputs", "signatures"),
+    ("outputs", "endpoints"),
     [
-        (f'{{"scores": {PREDICTED}}}', '{"serving_default": serve, "scores": serve}'),
-        (f'{{{DEFAULT}: {PREDICTED}, "b": {PREDICTED}}}', '{"serving_default": serve, "b": serve}'),
-        (f"{{{DEFAULT}: {PREDICTED}}}", '{"serving_default": serve}'),
+        (f'{{"scores": {PREDICTED}}}', ['"serving_default", serve', '"scores", serve']),
+        (f'{{{DEFAULT}: {PREDICTED}, "b": {PREDICTED}}}', ['"serving_default", serve', '"b", serve']),
+        (f"{{{DEFAULT}: {PREDICTED}}}", [SERVE]),
     ],
 )
-def test_signatures_keep_their_names(outputs: str, signatures: str) -> None:
-    head = HEAD.replace(RETURN, SIGNATURES.replace("{KEYS}", outputs))
-    assert f"signatures={signatures}" in migrated(head=head) and "has no effect" not in head
+def test_signatures_keep_their_names(outputs: str, endpoints: list[str]) -> None:
+    text = joined(migrated(head=HEAD.replace(RETURN, SIGNATURES.replace("{KEYS}", outputs))))
+    served = "serve = tf.function(model.predict_step, input_signature=[serving_input_fn()])\n"
+    assert text.endswith((served if len(endpoints) > 1 else "\n") + archived(FOLDER, *endpoints))
 
 
 OTHER = 'tf.estimator.export.PredictOutput({"doubled": 2.0 * score})'
 
 
 @pytest.mark.parametrize(
-    ("outputs", "method", "signatures"),
+    ("outputs", "method", "endpoints"),
     [
-        (f"{{{DEFAULT}: {OTHER}}}", "serve", '{"serving_default": serve}'),
-        (f'{{"doubled": {OTHER}}}', "doubled", '{"serving_default": doubled, "doubled": doubled}'),
-        (f'{{"predict": {OTHER}}}', "serve_predict", '{"serving_default": serve_predict, "predict": serve_predict}'),
-        (f'{{{DEFAULT}: {PREDICTED}, "b": {OTHER}}}', "b", '{"serving_default": serve, "b": b}'),
-        (f'{{{DEFAULT}: {OTHER}, "b": {PREDICTED}}}', "serve", '{"serving_default": serve, "b": predictions}'),
+        (f"{{{DEFAULT}: {OTHER}}}", "serve", {"serving_default": "serve"}),
+        (f'{{"doubled": {OTHER}}}', "doubled", {"serving_default": "", "doubled": ""}),
+        (f'{{"predict": {OTHER}}}', "serve_predict", {"serving_default": "", "predict": ""}),
+        (f'{{{DEFAULT}: {PREDICTED}, "b": {OTHER}}}', "b", {"serving_default": "predict_step", "b": "b"}),
+        (f'{{{DEFAULT}: {OTHER}, "b": {PREDICTED}}}', "serve", {"serving_default": "serve", "b": "predict_step"}),
         (
             f'{{{DEFAULT}: {OTHER}, "serve": {OTHER}}}',
             "serve_serve",
-            '{"serving_default": serve, "serve": serve_serve}',
+            {"serving_default": "serve", "serve": "serve_serve"},
         ),
     ],
 )
-def test_signatures_of_other_outputs_are_methods(outputs: str, method: str, signatures: str) -> None:
+def test_signatures_of_other_outputs_are_methods(outputs: str, method: str, endpoints: dict[str, str]) -> None:
     text = joined(migrated(head=HEAD.replace(RETURN, SIGNATURES.replace("{KEYS}", outputs))))
     written = f"    def {method}(self, features):\n        score = self(features)\n        return {{"
     assert f'{written}"doubled": 2.0 * score}}\n' in text and ".fit(" in text
-    assert f"signatures={signatures}" in text and f"= tf.function(model.{method}, input_signature=[" in text
+    given = "input_signature=[serving_input_fn()]"
+    added = [f'"{key}", ' + (f"model.{of}, {given}" if of else method) for key, of in endpoints.items()]
+    above = "" if all(endpoints.values()) else f"{method} = tf.function(model.{method}, {given})\n"
+    assert text.endswith(above + archived(FOLDER, *added))
 
 
 def test_a_signature_of_one_tensor_has_an_output_of_its_name() -> None:
@@ -349,31 +382,30 @@ def test_what_classifies_is_sent_serialized_examples(receiver: str, export: str,
     assert '        return {"outputs": score}\n' in text
     for method, verb in (("sure", "classify"), ("value", "regress")):
         signature = f'input_signature=[tf.TensorSpec({shape}, tf.string, name="inputs")]'
-        served = f"{method} = tf.function(lambda inputs: model.{method}({made}), {signature})\n"
+        served = f'archive.add_endpoint("{method}", lambda inputs: model.{method}({made}), {signature})\n'
         assert "".join(served.split()) in "".join(text.split()).replace(",)", ")")
         assert f'methods.replace_method_name("{method}", "tensorflow/serving/{verb}")\n' in text
-    saved = 'tf.saved_model.save(model, path, signatures={"serving_default": serve, "sure": sure, "value": value})\n'
+    saved = "archive.write_out(path)\n"
     assert f"{saved}methods = tf.compat.v1.saved_model.signature_def_utils.MethodNameUpdater(path)\n" in text
 
 
 def test_what_classifies_is_left_out_where_features_are_fed() -> None:
     text = migrated(head=HEAD.replace(RETURN, SIGNATURES.replace("{KEYS}", CLASSIFIED)))
-    assert 'signatures={"serving_default": serve}' in text and "replace_method_name" not in text
+    assert text.endswith(archived(FOLDER, SERVE)) and "replace_method_name" not in text
     assert "def sure(" not in text and "def value(" not in text
 
 
 def test_a_path_that_becomes_text_is_one() -> None:
     text = joined(migrated(export=f"folder = {EXPORT}print(folder.decode('utf-8'))\n"))
     made = 'folder = os.path.join("served", str(int(time.time())))\n'
-    assert f'{made}tf.saved_model.save(model, folder, signatures={{"serving_default": serve}})\nprint(folder)\n' in text
+    assert f"{made}{archived('folder', SERVE)}print(folder)\n" in text
 
 
 @pytest.mark.parametrize("read", ["print(folder)\n", "print(folder.decode(), len(folder))\n", "folder = b''\n"])
 def test_a_path_that_is_read_as_bytes_stays_so(read: str) -> None:
     text = joined(migrated(export=f"folder = {EXPORT}{read}"))
     made = 'path = os.path.join("served", str(int(time.time())))\n'
-    saved = 'tf.saved_model.save(model, path, signatures={"serving_default": serve})\nfolder = path.encode()\n'
-    assert made + saved + read in text
+    assert made + archived("path", SERVE) + "folder = path.encode()\n" + read in text
 
 
 def test_a_path_that_is_returned() -> None:
@@ -381,7 +413,7 @@ def test_a_path_that_is_returned() -> None:
     main += "    estimator.train(input_fn)\n    return estimator.export_saved_model(folder, serving_input_fn)\n"
     text = joined(migrated(main=main, export=""))
     assert "    path = os.path.join(folder, str(int(time.time())))\n" in text
-    assert text.endswith('signatures={"serving_default": serve})\n    return path.encode()\n')
+    assert text.endswith("    archive.write_out(path)\n    return path.encode()\n")
 
 
 def test_imports_are_those_of_the_file() -> None:
