@@ -333,6 +333,7 @@ def main(config_path: str) -> int:
     choose_keras("new")
     started = time.time()
     import tensorflow as tf
+    import tensorflow.saved_model  # by which name Keras 3 imports it, and would get one that nobody watches
 
     keras = tf.keras.Model.__module__.split(".")[0]
     versions = {
