@@ -26,7 +26,6 @@ NOT_WITH_KERAS_3 = {
     "canned/wide_and_deep": COLUMNS,
     "canned/wines": COLUMNS,
     "classifiers/grades": SERVED,
-    "ctr/deepfm": LAYERS,
     "distribution/mirrored": SEVERAL,
     "distribution/sharded_tables/parameter_servers": SEVERAL,
     "distribution/sharded_tables/mirrored_workers": SEVERAL,

@@ -17,7 +17,8 @@ def compute_as_keras_2(model: tf.keras.Model) -> None:
         for name in {"activation", "recurrent_activation"} & set(vars(layer)):
             if getattr(layer, name) is tf.keras.activations.hard_sigmoid:
                 setattr(layer, name, hard_sigmoid)
-        if isinstance(layer, tf.keras.layers.BatchNormalization) and "call" not in vars(layer):
+        own = "call" in vars(layer) or hasattr(layer, "activation")  # that of contrib corrects itself
+        if isinstance(layer, tf.keras.layers.BatchNormalization) and not own:
             layer.call = corrected_call(layer)
 
 

@@ -21,10 +21,14 @@ class ContribBatchNorm(tf.keras.layers.BatchNormalization):
         self.input_spec = None
 
     def call(self, inputs: Any, training: Any = None) -> Any:
-        if not self.matrix:
-            return self.activation(super().call(inputs, training=training))
-        outputs = super().call(inputs[:, tf.newaxis, tf.newaxis, :], training=training)
-        return self.activation(tf.reshape(outputs, tf.shape(inputs)))
+        images = inputs[:, tf.newaxis, tf.newaxis, :] if self.matrix else inputs
+        before = tf.identity(self.moving_variance)
+        outputs = tf.reshape(super().call(images, training=training), tf.shape(inputs))
+        if training and self.trainable and images.shape.rank == 4 and hasattr(self.moving_variance, "path"):
+            number = tf.cast(tf.size(inputs) // tf.size(before), before.dtype)  # Keras 3 has no fused kernel
+            stored = self.moving_variance - before * self.momentum
+            self.moving_variance.assign_add(stored / tf.maximum(number - 1, 1))
+        return self.activation(outputs)
 
 
 class ContribLayerNorm(tf.keras.layers.Layer):
