@@ -35,7 +35,7 @@ NOT_WITH_KERAS_3 = {
     "keras_layers/network": LAYERS,
     "losses/penalties": LAYERS,
     "keras_estimator/digits": "`input_names` of a Keras model",
-    "lifecycle/checkpoints": NAMES,
+    "lifecycle/checkpoints": COLUMNS,
     "lifecycle/formats": COLUMNS,
     "lifecycle/watchers": COLUMNS,
     "programs/inherited": COLUMNS,

@@ -17,6 +17,7 @@ from ..loop.sources import Place, Source
 from .receivers import Receiver, receiver_of
 from .signatures import Signatures
 
+_TOLD = {"export_dir_base", "serving_input_receiver_fn", "checkpoint_path", "strip_default_attrs"}
 _LOOPS = (ast.For, ast.While)
 _INSIDE = (ast.comprehension, ast.Lambda)
 
@@ -33,10 +34,15 @@ class Export(Place):
     receiver: ast.expr
     """What stands for the Estimator in it."""
     sources: tuple[Source, ...]
-    held: ast.Assign | ast.Return | None = None
-    """The statement that reads the path which it returns."""
+    held: ast.Assign | ast.Return | ast.Call | None = None
+    """What reads the path which it returns: a statement, or a call that is one, such as of `print`."""
+    path: ast.expr | None = None
     decoded: tuple[ast.Call, ...] = ()
     """The calls that make text of that path, if nothing else reads it."""
+
+    @property
+    def at(self) -> ast.expr:
+        return self.call
 
     @property
     def repeated(self) -> bool:
@@ -66,11 +72,11 @@ def export_of(project: Project, module: Module, node: ast.expr, sources: tuple[S
         given = bind(call, f"{EXPORT_SIGNATURE} {EXPORTS[attribute.attr]}", attribute.attr)
     except Unsupported as problem:
         return problem.reason
-    told = {name for name, value in given.items() if not is_none(value)} - {"strip_default_attrs"}
-    if told != {"export_dir_base", "serving_input_receiver_fn"}:
-        return f"`{sorted(told - {'export_dir_base', 'serving_input_receiver_fn'})[0]}` of {attribute.attr}"
+    told = {name: value for name, value in given.items() if not is_none(value)}
+    if other := sorted(told.keys() - _TOLD):
+        return f"`{other[0]}` of {attribute.attr}"
     held = module.parent(call)
-    if not isinstance(held, (ast.Expr, ast.Return)) and not _is_named(held):
+    if not isinstance(held, (ast.Expr, ast.Return)) and not _is_named(held) and not _is_given(module, call):
         return f"what `{attribute.attr}` returns is read"
     start, end = module.span(call)
     if not has_its_line(module, call) or b"#" in module.source[start:end]:
@@ -86,7 +92,9 @@ def export_of(project: Project, module: Module, node: ast.expr, sources: tuple[S
     if not is_simple(node):
         return "an Estimator in an expression that is not simple"
     reason = signatures.refusing(fed.text, fed.maybe_no_dict)
-    found = Export(module, call, given["export_dir_base"], fed, node, sources)
+    found = Export(module, call, given["export_dir_base"], fed, node, sources, path=told.get("checkpoint_path"))
+    if isinstance(held, ast.Call):
+        return reason or replace(found, held=held)
     if isinstance(held, (ast.Assign, ast.Return)):
         found = replace(found, held=held, decoded=_decoded(module, held))
     return reason or found
@@ -97,6 +105,15 @@ def _is_named(statement: ast.AST | None) -> bool:
     return (
         isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name)
     )
+
+
+def _is_given(module: Module, call: ast.Call) -> bool:
+    """Whether a call that is a statement takes what another one returns, after nothing that may do something."""
+    outer = module.parent(call)
+    if not isinstance(outer, ast.Call) or not isinstance(module.parent(outer), ast.Expr):
+        return False
+    others = [outer.func, *outer.args, *(keyword.value for keyword in outer.keywords)]
+    return all(each is call or isinstance(each, (ast.Name, ast.Constant)) for each in others)
 
 
 def _decoded(module: Module, statement: ast.stmt) -> tuple[ast.Call, ...]:

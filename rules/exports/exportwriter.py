@@ -13,7 +13,7 @@ from migrator.vocabulary.diagnostics import Edit
 
 from ..callbacks.functions import EPOCH, Functions
 from ..loop.comments import comments
-from ..loop.making import Names
+from ..loop.making import Names, restored
 from ..loop.page import Page
 from ..loop.uses import Use
 from .exporters import Exporter
@@ -71,15 +71,18 @@ class ExportWriter:
             path = self.module.unused_name("path", export.call)
             name = self.page.text(export.held.targets[0]) if isinstance(export.held, ast.Assign) else ""
             last = f"{name} = {path}.encode()" if name else f"return {path}.encode()"
+            if isinstance(export.held, ast.Call):
+                last = self.page.text(export.held, {export.call: f"{path}.encode()"})
         parts, above = self._parts(export.folder), []
         if self.shared:
             folder, parts = self.page.closed(export.folder), self.module.unused_name("export_dir", export.call)
             chief = f"{model}.distribute_strategy.extended.should_checkpoint"
             above = [f"{parts} = {folder} if {chief} else {self.page.library('tempfile')}.mkdtemp()"]
-        lines = [*above, *self.lines(export.fed, export.signatures, model, parts, export.call, path)]
+        early, newest = restored(export, model, self.page, self.names)
+        lines = [*early, *above, *self.lines(export.fed, export.signatures, model, parts, export.call, path)]
         if export.repeated and not isinstance(export.held, ast.Return):
             lines.append(f"{self.page.library('time')}.sleep(1)  # the next one is named after another second")
-        lines += [last] if last else []
+        lines += [*newest, last] if last else newest
         return self.page.instead(self.module.statement(export.call), lines)
 
     def exported(self, use: Use, model: str, folder: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
 from migrator.analyse.function.translate import is_none
@@ -20,8 +20,8 @@ from .inputs import given_parts
 from .page import Page
 from .places import is_simple, line_above
 from .plan import Distribution, Loop
-from .sources import Source
-from .uses import Use, is_followed
+from .sources import Place, Source
+from .uses import is_followed
 
 Compiled = Mapping[ast.Call, Callable[[str], str]]
 _HEAD = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -290,22 +290,21 @@ def _folder(source: Source, directory: ast.expr, page: Page) -> str:
     return f"{f'({text})' if loose else text} or {page.library('tempfile')}.mkdtemp()"
 
 
-def restored(use: Use, uses: Collection[Use], model: str, page: Page, names: Names) -> Iterator[Edit]:
-    """The lines around a use that reads another checkpoint than the newest one."""
-    path, statement = use.path, line_above(use.module, use.call)
-    if path is None or statement is None:
-        return
-    source = use.sources[0]
+def restored(place: Place, model: str, page: Page, names: Names) -> tuple[list[str], list[str]]:
+    """The lines above and below a place that reads another checkpoint than the newest one."""
+    path, source = place.path, place.sources[0]
+    if path is None or line_above(place.module, place.at) is None:
+        return [], []
     checkpoints = names.checkpoints(source, model)
     checkpoint = f"{page.tf}.train.Checkpoint(model={model})"
-    if use.saves:
+    if place.saves:
         checkpoint = names.checkpoint(source) if names.loop.is_local(source) else f"{checkpoints}.checkpoint"
     restore = f"{checkpoint}.restore({page.text(path)}).assert_existing_objects_matched()"
-    maybe = is_simple(path) and not _is_path(use.module, path)
-    yield from page.above(statement, [f"if {page.text(path)}:", f"{page.unit}{restore}"] if maybe else [restore])
-    if is_followed(use, uses):
-        newest = f"{checkpoint}.restore({checkpoints}.latest_checkpoint)"
-        yield from page.below(use.module.statement(use.call), [newest])
+    maybe = is_simple(path) and not _is_path(place.module, path)
+    above = [f"if {page.text(path)}:", f"{page.unit}{restore}"] if maybe else [restore]
+    if not is_followed(place, names.loop.readers(place)):
+        return above, []
+    return above, [f"{checkpoint}.restore({checkpoints}.latest_checkpoint)"]
 
 
 def _is_path(module: Module, node: ast.expr) -> bool:

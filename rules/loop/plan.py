@@ -35,11 +35,12 @@ from .datasets import Reader
 from .inputs import given_parts
 from .keras_3 import Remark, otherwise
 from .places import has_its_line, is_simple
-from .reads import Read, read_of, steps_read
+from .reads import STEP, Read, read_of, steps_read
 from .rows import is_one
-from .sources import Kind, Source, sources_of
+from .sources import Kind, Place, Source, sources_of
 from .specs import NAMES
 from .uses import Use, of_paths, of_starts, use_of
+from .variables import VALUE
 
 _NEUTRAL_NAMES = ("ModeKeys", "EstimatorSpec", "Estimator", "inputs.numpy_input_fn", "inputs.pandas_input_fn")
 """Names of the library that stand for nothing else in a program whose loop is understood."""
@@ -122,6 +123,11 @@ class Loop:
         replicated = self.on_tpu or (self.distribution is not None and not self.distribution.servers)
         chosen = {choice.function for _, receiver in self.receivers for _, choice in receiver.choices}
         return not replicated and archives(fed, signatures, self.tables, chosen)
+
+    def readers(self, place: Place) -> list[Place]:
+        """What may need the weights, or the step, that were there before a place."""
+        names = (VALUE, STEP) if isinstance(place, Export) else (VALUE,)  # steps are those of evaluations
+        return [*self.uses, *self.exports, *(read for read in self.reads if read.what in names)]
 
     @property
     def tasks(self) -> dict[str, Spans]:
@@ -321,11 +327,10 @@ def _followed(
         or of_functions(uses)
         or _of_settings(uses)
         or _of_names(modules, [*uses, *exported])
-        or of_paths(uses)
         or of_starts(uses)
     )
     reason = reason or of_exports(exported)
-    steps = steps_read(modules, uses, inside)
+    steps = steps_read(modules, uses, exported, inside)
     if reason or isinstance(steps, str):
         return NotPlain(reason or str(steps))
     arrays = tuple(array_inputs(project, uses))
@@ -333,7 +338,7 @@ def _followed(
     layers = tuple(otherwise(modules))
     tables = has_tables(project.modules.values())
     loop = Loop(tuple(sources), tuple(uses), (*reads, *steps), arrays, draws, grouped, layers, tuple(exported), tables)
-    reason = of_receivers(project, loop.fed)
+    reason = of_receivers(project, loop.fed) or of_paths([*loop.uses, *loop.exports], loop.readers)
     if any(fed.choices for _, fed in loop.receivers) and len({source.signatures for source in sources}) > 1:
         reason = reason or "one of several Estimators that serve differently"
     chosen = [fed for _, fed in loop.receivers if len(fed.choices) > 1]

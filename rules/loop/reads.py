@@ -17,7 +17,7 @@ from .sources import Place, Source
 from .uses import Use, is_followed
 from .variables import NAMES, VALUE, named
 
-_STEP = "global_step"
+STEP = "global_step"
 _GLOBAL_STEP = re.compile(r"^global_step$|\{global_step\b|%\(global_step\)")
 """The key of an evaluation's result, by itself or in a format."""
 
@@ -38,6 +38,11 @@ class Read(Place):
     """Those that it may be."""
     value: ast.expr | None = None
     """What the field of its configuration says, or the name of a weight."""
+
+    @property
+    def at(self) -> ast.expr:
+        """Where it stands."""
+        return self.node
 
     @property
     def by_names(self) -> bool:
@@ -96,7 +101,9 @@ def _of_config(module: Module, field: ast.Attribute, node: ast.expr, sources: tu
     return Read(module, field, "config", node, sources, sources[0].settings.fields.get(field.attr))
 
 
-def steps_read(modules: Collection[Module], uses: list[Use], inside: Mapping[str, Spans]) -> list[Read] | str:
+def steps_read(
+    modules: Collection[Module], uses: list[Use], exports: Collection[Place], inside: Mapping[str, Spans]
+) -> list[Read] | str:
     """The places that read the step which the result of an evaluation has, or why they are not understood."""
     found: list[Read] = []
     if all(use.method != "evaluate" for use in uses):
@@ -109,21 +116,21 @@ def steps_read(modules: Collection[Module], uses: list[Use], inside: Mapping[str
             if spans.hold(module.span(constant)):
                 continue
             subscript = module.parent(constant)
-            use = _evaluated(module, subscript, uses) if constant.value == _STEP else None
+            use = _evaluated(module, subscript, uses, exports) if constant.value == STEP else None
             if use is None or not isinstance(subscript, ast.Subscript) or _trains_between(module, subscript, use, uses):
                 return "the global step that an evaluation returns"
-            found.append(Read(module, subscript, _STEP, use.receiver, use.sources))
+            found.append(Read(module, subscript, STEP, use.receiver, use.sources))
     return found
 
 
 def _constants(module: Module) -> Iterator[ast.Constant]:
     """Strings that name the key."""
-    for node in walk(module.tree) if _STEP.encode() in module.source else ():
+    for node in walk(module.tree) if STEP.encode() in module.source else ():
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and _GLOBAL_STEP.search(node.value):
             yield node
 
 
-def _evaluated(module: Module, node: ast.AST | None, uses: list[Use]) -> Use | None:
+def _evaluated(module: Module, node: ast.AST | None, uses: list[Use], exports: Collection[Place]) -> Use | None:
     """The evaluation whose result an entry is read of, in the same function."""
     if (
         not isinstance(node, ast.Subscript)
@@ -142,7 +149,8 @@ def _evaluated(module: Module, node: ast.AST | None, uses: list[Use]) -> Use | N
             and is_simple(use.receiver)
         ):
             same = module.nearest(node, ast.FunctionDef) is module.nearest(use.call, ast.FunctionDef)
-            return use if same and not (use.path is not None and is_followed(use, uses)) else None
+            alone = use.path is None or not (exports or is_followed(use, uses))
+            return use if same and alone else None
     return None
 
 

@@ -215,7 +215,7 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
         text = "finds no weights in what tf.saved_model.save writes, and models that are fed integers cannot be saved"
         yield module, at, f"with Keras 3 TensorFlow Serving {text}: install tf_keras, and set TF_USE_LEGACY_KERAS=1"
     for export in loop.exports:
-        if not _is_trained(loop, export):
+        if export.path is None and not _is_trained(loop, export):
             yield export.module, export.call, UNTRAINED
     for use in loop.uses:
         for stop in use.hooks.stops:

@@ -136,6 +136,21 @@ class Place:
     """Those that it may be."""
 
     @property
+    def at(self) -> ast.expr:
+        """Where it stands."""
+        raise NotImplementedError
+
+    @property
+    def path(self) -> ast.expr | None:
+        """The checkpoint that it is to read, if not the newest one."""
+        return None
+
+    @property
+    def saves(self) -> bool:
+        """Whether its Estimator has a folder of checkpoints."""
+        return self.sources[0].settings.directory is not None
+
+    @property
     def by_name(self) -> bool:
         """Whether it reads the name that the Estimator gets where it is made."""
         return all(source.is_read(self.module, self.receiver) for source in self.sources)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from migrator.analyse.function.errors import Unsupported
@@ -99,14 +99,13 @@ class Use(Place):
         return list(definitions_of(self.module, told)) if told is not None else []
 
     @property
-    def saves(self) -> bool:
-        """Whether its Estimator has a folder of checkpoints."""
-        return self.sources[0].settings.directory is not None
-
-    @property
     def limit(self) -> ast.expr | None:
         """How many steps it has, or the step to which it trains."""
         return self.arguments.get("steps", self.arguments.get("max_steps"))
+
+    @property
+    def at(self) -> ast.expr:
+        return self.call
 
     @property
     def path(self) -> ast.expr | None:
@@ -465,18 +464,17 @@ def _refused(module: Module, call: ast.Call, method: str, data: Data, whole: boo
     return ""
 
 
-def of_paths(uses: Collection[Use]) -> str:
-    """Why a checkpoint cannot be restored where it is read."""
-    for use in uses:
-        if use.path is None:
-            continue
-        if line_above(use.module, use.call) is None or not is_simple(use.receiver):
+def of_paths(places: Iterable[Place], readers: Callable[[Place], Collection[Place]]) -> str:
+    """Why a checkpoint cannot be restored where it is read; `readers` may need the weights that were there before."""
+    for place in (place for place in places if place.path is not None):
+        module, statement = place.module, place.module.statement(place.at)
+        if line_above(module, place.at) is None or not is_simple(place.receiver):
             return "a checkpoint that is read in the midst of a statement"
-        if is_followed(use, uses):
-            plain = isinstance(
-                use.module.statement(use.call), (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.For)
+        if is_followed(place, readers(place)):
+            plain = isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.For)) or (
+                not isinstance(place, Use) and isinstance(statement, ast.Return)
             )
-            if not use.saves or not plain or not has_its_line(use.module, use.call):
+            if not place.saves or not plain or not has_its_line(module, place.at):
                 return "a checkpoint that is read amid others"
     return ""
 
@@ -491,15 +489,15 @@ def of_starts(uses: Sequence[Use]) -> str:
     return ""
 
 
-def is_followed(use: Use, uses: Collection[Use]) -> bool:
-    """Whether something may need the weights that were there before."""
-    others = [each for each in uses if each.path is None and set(each.sources) & set(use.sources)]
-    function = use.module.nearest(use.call, ast.FunctionDef)
-    if any(each.module.nearest(each.call, ast.FunctionDef) is not function for each in others):
+def is_followed(place: Place, readers: Collection[Place]) -> bool:
+    """Whether one of several places may need the weights that were there before another one."""
+    others = [each for each in readers if each.path is None and set(each.sources) & set(place.sources)]
+    function = place.module.nearest(place.at, ast.FunctionDef)
+    if any(each.module.nearest(each.at, ast.FunctionDef) is not function for each in others):
         return True
-    here = (use.module.path, use.module.span(use.call))
-    loops = {outer for outer in use.module.ancestors(use.call) if isinstance(outer, _LOOPS)}
+    here = (place.module.path, place.module.span(place.at))
+    loops = {outer for outer in place.module.ancestors(place.at) if isinstance(outer, _LOOPS)}
     return any(
-        (each.module.path, each.module.span(each.call)) > here or loops.intersection(each.module.ancestors(each.call))
+        (each.module.path, each.module.span(each.at)) > here or loops.intersection(each.module.ancestors(each.at))
         for each in others
     )

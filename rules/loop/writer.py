@@ -22,7 +22,7 @@ from .comments import comments
 from .inputs import Input
 from .making import Compiled, Names, is_held, made, restored, strategies
 from .page import Page
-from .places import is_simple
+from .places import is_simple, line_above
 from .plan import Loop
 from .predictions import PredictionWriter
 from .reads import Read
@@ -83,7 +83,7 @@ class LoopWriter:
             yield from self._of_strategy(use, model)
             yield from self._comments(use)
             yield from self._specs(use)
-            yield from restored(use, self.loop.uses, model, self.page, self.names)
+            yield from self._restored(use, model)
             yield from self._hooks(use)
             yield from self.exports.exporters(use)
             data = self._data(use.input)
@@ -111,6 +111,14 @@ class LoopWriter:
             if not written.hold(module.span(node)):
                 yield from self.page.replaced(node, text)
         yield from self.page.import_edits()
+
+    def _restored(self, use: Use, model: str) -> Iterator[Edit]:
+        """The lines around a use that reads another checkpoint than the newest one."""
+        statement, (above, below) = line_above(self.module, use.call), restored(use, model, self.page, self.names)
+        if statement is not None and above:
+            yield from self.page.above(statement, above)
+        if below:
+            yield from self.page.below(self.module.statement(use.call), below)
 
     def _rewritten(self) -> Iterator[ast.AST]:
         """What is written as a whole, with the expressions in it."""

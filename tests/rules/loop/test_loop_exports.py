@@ -416,6 +416,38 @@ def test_a_path_that_is_returned() -> None:
     assert text.endswith("    archive.write_out(path)\n    return path.encode()\n")
 
 
+def test_a_path_that_a_call_is_given() -> None:
+    text = joined(migrated(export=f"print('to', {EXPORT.strip()})\n"))
+    made = 'path = os.path.join("served", str(int(time.time())))\n'
+    assert text.endswith(f"{made}{archived('path', SERVE)}print('to', path.encode())\n")
+
+
+EARLY = EXPORT.replace(")", ', checkpoint_path="model/model.ckpt-2")')
+RESTORED = 'checkpoint.restore("model/model.ckpt-2").assert_existing_objects_matched()\n'
+NEWEST = "checkpoint.restore(checkpoints.latest_checkpoint)\n"
+
+
+def test_an_early_checkpoint_is_restored_for_an_export() -> None:
+    assert joined(migrated(export=EARLY)).endswith(RESTORED + archived(FOLDER, SERVE))
+
+
+@pytest.mark.parametrize("more", ["estimator.train(input_fn)\n", "print(estimator.evaluate(input_fn))\n"])
+def test_the_newest_checkpoint_is_restored_where_something_reads_the_model_later(more: str) -> None:
+    text = joined(migrated(export=EARLY + more))
+    assert f"{RESTORED}{archived(FOLDER, SERVE)}{NEWEST}" in text
+
+
+def test_exports_read_the_newest_checkpoint_after_an_evaluation_of_another_one() -> None:
+    text = joined(migrated(export='estimator.evaluate(input_fn, checkpoint_path="model/model.ckpt-2")\n' + EXPORT))
+    assert text.endswith(f"return_dict=True)\n{NEWEST}{archived(FOLDER, SERVE)}")
+
+
+def test_the_step_of_an_evaluation_is_that_of_the_newest_checkpoint() -> None:
+    main = MAIN + "result = estimator.evaluate(input_fn)\n"
+    text = joined(migrated(main=main, export=EARLY + 'print(result["global_step"])\n'))
+    assert f"{archived(FOLDER, SERVE)}{NEWEST}" in text
+
+
 def test_imports_are_those_of_the_file() -> None:
     text = migrated(head=HEAD.replace("import os\n", "import os\nimport time\n"))
     assert text.count("import time\n") == 1
@@ -428,7 +460,8 @@ def test_imports_are_those_of_the_file() -> None:
 @pytest.mark.parametrize(
     ("receiver", "export"),
     [
-        (RAW, f"print({EXPORT.strip()})\n"),
+        (RAW, f"print({EXPORT.strip()}.decode())\n"),
+        (RAW, f"print(next(input_fn()), {EXPORT.strip()})\n"),
         (RAW, f"folder = place = {EXPORT}"),
         (RAW, f"folder, more = {EXPORT.strip()}, 1\n"),
         (RAW, f"exports = [{EXPORT.strip()} for _ in range(2)]\n"),
