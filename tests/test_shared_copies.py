@@ -142,7 +142,7 @@ def test_all_stays_where_what_is_shared_cannot_be_copied(imports: str, tower: st
     stays = program(imports if more else "import network", tower if more else "network.tower", STAY)
     files = {"network.py": NETWORK, "moves.py": program(imports, tower), "stays.py": stays, **more}
     outcomes = run(files, style="auto")
-    assert texts(outcomes) == files and set(tiers(outcomes).values()) == {"manual"}
+    assert set(texts(outcomes)) == set(files) and set(tiers(outcomes).values()) == {"manual"}
     assert said(outcomes) == ["moves.py: stays like stays.py: what both import cannot be copied under a name with _tf2"]
 
 
@@ -173,7 +173,12 @@ def test_what_runs_on_tensorflow_2_alone_is_not_written_where_all_stay() -> None
 
 
 def test_a_program_that_one_that_stays_imports_moves_as_a_copy() -> None:
-    files = {"network.py": NETWORK, "moves.py": program(), "stays.py": "import moves\n" + program(end=STAY)}
+    run_alone = f"if __name__ == '__main__':\n    {TRAIN}"
+    files = {
+        "network.py": NETWORK,
+        "moves.py": program(end=run_alone),
+        "stays.py": "import moves\n" + program(end=STAY),
+    }
     outcomes = run(files)
     after = texts(outcomes)
     assert {path: after[path] for path in files} == files
@@ -181,3 +186,9 @@ def test_a_program_that_one_that_stays_imports_moves_as_a_copy() -> None:
     assert tiers(outcomes) == {"moves.py": "manual", "moves_tf2.py": "native", "stays.py": "manual"}
     assert said(outcomes) == ["stays.py: stays with what it imports, so that it runs as before: moves.py, network.py"]
     assert texts(run(after)) == after
+
+
+def test_a_file_that_is_no_program_by_itself_stays_with_the_one_that_imports_it() -> None:
+    files = {"network.py": NETWORK, "moves.py": program(), "stays.py": "import moves\n" + program(end=STAY)}
+    outcomes = run(files)
+    assert set(texts(outcomes)) == set(files) and set(tiers(outcomes).values()) == {"manual"}

@@ -110,7 +110,9 @@ def parting(modules: Mapping[str, Module], units: Collection[ProgramUnit]) -> Pa
     left = {path for path in modules if path in blocked or reached[path] & blocked and not reached[path] & moving}
     kept = reach(left, graph)
     moving -= kept
-    imported = {unit.location.path for unit in units if unit.location.path in kept}
+    imported = {
+        unit.location.path for unit in units if unit.location.path in kept and _is_run(modules[unit.location.path])
+    }
     beside = {path for path in imported if not reached[path] & blocked and not _has_copy(path, modules)}
     if not moving and not beside:  # perhaps they moved before
         was_parted = any(_has_copy(path, modules) for path in kept if _can_be_copied(path))
@@ -145,6 +147,12 @@ def with_copies(modules: Mapping[str, Module], plain: Parting, shared: Collectio
 
 def _copy(path: str) -> str:
     return f"{os.path.splitext(path)[0]}{_SUFFIX}.py"
+
+
+def _is_run(module: Module) -> bool:
+    """Whether a file is a program by itself, although others import it: ``if __name__ == "__main__":``."""
+    tests = (statement.test for statement in module.tree.body if isinstance(statement, ast.If))
+    return any(isinstance(node, ast.Name) and node.id == "__name__" for test in tests for node in ast.walk(test))
 
 
 def _has_copy(path: str, modules: Mapping[str, Module]) -> bool:
