@@ -169,7 +169,10 @@ def install(replay: Replay) -> None:
             if not isinstance(result, dict):
                 metrics = dict(zip(self.metrics_names, np.atleast_1d(result).tolist()))
             if again is not None and getattr(self, "loss", None) and "loss" in metrics:
-                metrics = {**metrics, "loss": _loss_of_batches(replay, self, call, metrics["loss"], again, evaluate)}
+                metrics = {
+                    **metrics,
+                    "loss": _loss_of_batches(replay, self, call, metrics["loss"], given, again, evaluate),
+                }
             if again is not None:
                 replay.evaluate_with_old_weights(
                     call,
@@ -246,11 +249,18 @@ def install(replay: Replay) -> None:
 
 
 def _loss_of_batches(
-    replay: Replay, model: Any, call: int, loss: float, data: Any, evaluate: Callable[..., Any]
+    replay: Replay,
+    model: Any,
+    call: int,
+    loss: float,
+    given: dict[str, Any],
+    data: Any,
+    evaluate: Callable[..., Any],
 ) -> float:
     """The loss of an evaluation as the mean over its batches, where that is the one of the old program; else as it is.
 
-    Keras reports the mean over examples of a loss that `compile` was given: a shorter last batch counts less there.
+    Keras reports the mean over examples of a loss that `compile` was given: a shorter last batch counts less there. Batches
+    behind the number of steps that it was `given` do not count.
     """
     import tensorflow as tf
 
@@ -259,6 +269,8 @@ def _loss_of_batches(
     together = isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy) or not isinstance(data, tf.data.Dataset)
     if recorded is None or together or np.isclose(loss, wanted := float(replay.reader.array(recorded)), 1e-5):
         return loss
+    if given.get("steps") is not None:
+        data = data.take(int(given["steps"]))
     single = (tf.data.Dataset.from_tensors(batch) for batch in data)
     mean = float(np.mean([evaluate(model, batch, verbose=0, return_dict=True)["loss"] for batch in single]))
     if not np.isclose(mean, wanted, 1e-4):
