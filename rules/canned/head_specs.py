@@ -376,14 +376,31 @@ EXPRESSIONS: dict[str, Expression] = {name: _made(name) for name in HEADS}
 
 
 def head_reference(driver: Driver, node: ast.expr, name: str) -> bool:
-    """Migrate a head that is made outside of the model_fn which it is for; False for other names."""
+    """Migrate a head that is made outside of the model_fn which it is for; False for other names.
+
+    One whose specs are all written out by now goes.
+    """
     call = driver.module.parent(node)
     if name not in EXPRESSIONS or not isinstance(call, ast.Call) or call.func is not node:
         return False
+    made = driver.module.parent(call)
+    if isinstance(made, ast.Assign) and _is_unread(driver, made):
+        driver.handled.update(child for child in ast.walk(call) if isinstance(child, ast.expr))
+        driver.change(Remove(made, apart=True))
+        return True
     reductions = [k.value for k in call.keywords if k.arg == "loss_reduction"]
     driver.handled.update((node, *reductions))
     driver.edits += head_edits(driver.module, call, name, driver.need)
     return True
+
+
+def _is_unread(driver: Driver, made: ast.Assign) -> bool:
+    """Whether nothing reads the name that a statement of a file gives its value."""
+    module, target = driver.module, made.targets[0]
+    if len(made.targets) != 1 or not isinstance(target, ast.Name) or made not in module.tree.body:
+        return False
+    readers, scope = driver.project.readers, module.analysis.root
+    return not readers.of(module, scope, target.id) and not readers.elsewhere(module, scope, target.id)
 
 
 def is_left_head(driver: Driver, node: ast.expr, name: str) -> bool:
