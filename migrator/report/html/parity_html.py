@@ -133,7 +133,7 @@ def _table(head: tuple[str, ...], rows: list[tuple[bool, list[str]]], text: int 
 
 def _breaking(name: str) -> str:
     """A name that a narrow page may break behind its slashes and underscores."""
-    return escape(name).replace("/", "/<wbr>").replace("_", "_<wbr>")
+    return escape(name).replace("/", "/<wbr/>").replace("_", "_<wbr/>")
 
 
 def _sides(report: CaseReport) -> str:
