@@ -72,7 +72,7 @@ def test_entries_are_what_they_are_like(body: str, after: str) -> None:
     lines = textwrap.indent(textwrap.dedent(after).strip(), "    ")
     text = migrated(receiver(body))
     assert f"def serving_input_fn():\n{lines}\n    return features\n" in text
-    assert "tf.function(model.predict_step, input_signature=[serving_input_fn()])" in text
+    assert "model.predict_step, input_signature=[serving_input_fn()])" in text
 
 
 @pytest.mark.parametrize(
