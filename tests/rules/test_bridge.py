@@ -230,6 +230,11 @@ def test_variables_of_a_canned_estimator_have_other_names() -> None:
 SPEC = "train_op = tf.train"
 
 
+def given_to_spec(line: str, given: str) -> str:
+    """The program with what a line makes given to its spec."""
+    return PROGRAM.replace(SPEC, f"{line}\n    {SPEC}").replace("loss, train_op)", f"loss, train_op, {given})")
+
+
 @pytest.mark.parametrize(
     ("line", "written"),
     [
@@ -249,7 +254,8 @@ SPEC = "train_op = tf.train"
     ],
 )
 def test_hooks_and_scaffold_of_a_spec_stay(line: str, written: str) -> None:
-    text, _, units = migrated(PROGRAM.replace(SPEC, f"{line}\n    {SPEC}"))
+    given = "training_hooks=[hook]" if line.startswith("hook") else "scaffold=s"
+    text, _, units = migrated(given_to_spec(line, given))
     assert f"    {written}\n" in text
     assert units == ["bridge: --style bridge"]
 
@@ -264,12 +270,12 @@ def test_a_profiler_is_a_callback_where_it_is_seen_to_be_of_a_training() -> None
     text, said, _ = migrated(PROGRAM.replace("steps=3", f"hooks={hook}"))
     assert "callbacks=graph_hooks([StepProfiler(5), StepCounterHook(5)])" in text
     assert any("the profile is for TensorBoard now" in message for message in said)
-    for old, new in (
-        ("def input_fn", "def make_hook():\n    return tf.train.ProfilerHook(5)\n\ndef input_fn"),
-        (SPEC, f"hook = tf.train.ProfilerHook(5)\n    {SPEC}"),
+    for before in (
+        PROGRAM.replace("def input_fn", "def make_hook():\n    return tf.train.ProfilerHook(5)\n\ndef input_fn", 1),
+        given_to_spec("hook = tf.train.ProfilerHook(5)", "training_hooks=[hook]"),
     ):
-        after, said, _ = migrated(PROGRAM.replace(old, new, 1))
-        assert after == PROGRAM.replace(old, new, 1)
+        after, said, _ = migrated(before)
+        assert after == before
         assert any("a ProfilerHook that is not given to a training" in message for message in said)
 
 
