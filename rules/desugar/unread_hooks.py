@@ -1,6 +1,7 @@
-"""A hook, an exporter or a configuration that a program makes and gives to nothing.
+"""A hook, an exporter or a configuration that a function makes and gives to nothing.
 
-Tutorials that were cut down to `train_and_evaluate` have such: a hook that nothing runs does nothing.
+Tutorials that were cut down to `train_and_evaluate` have such: a hook that nothing runs does nothing. What stands outside of
+functions stays: files that are not given may import it.
 """
 
 from __future__ import annotations
@@ -29,14 +30,18 @@ def expand(drafts: Drafts, paths: Sequence[str]) -> None:
     ```python
     import tensorflow as tf
 
-    logging_hook = tf.train.LoggingTensorHook({"probabilities": "softmax"}, every_n_iter=50)
-    classifier.train(input_fn, steps=1000)
+
+    def main():
+        logging_hook = tf.train.LoggingTensorHook({"probabilities": "softmax"}, every_n_iter=50)
+        classifier.train(input_fn, steps=1000)
     ```
     becomes
     ```python
     import tensorflow as tf
 
-    classifier.train(input_fn, steps=1000)
+
+    def main():
+        classifier.train(input_fn, steps=1000)
     ```
     """
     drafts.apply_all(paths, _found)
@@ -50,20 +55,20 @@ def _found(project: Project, module: Module) -> Iterator[list[Change]]:
         if name in _MADE or (name.startswith("tensorflow.") and name.endswith("Hook")):
             call = module.parent(node)
             statement = module.parent(call) if isinstance(call, ast.Call) and call.func is node else None
-            if isinstance(statement, ast.Assign) and _is_unread(project, module, statement):
+            if isinstance(statement, ast.Assign) and _is_unread(module, statement):
                 values = (_value(module, part) for part in walk(statement.value) if isinstance(part, ast.Name))
                 yield Change.of(module, Remove(statement), *(Remove(value) for value in values if value is not None))
 
 
-def _is_unread(project: Project, module: Module, statement: ast.Assign) -> bool:
+def _is_unread(module: Module, statement: ast.Assign) -> bool:
     """Whether a name that nothing reads gets a value that is made of other values alone."""
     target = statement.targets[0]
     if len(statement.targets) > 1 or not isinstance(target, ast.Name):
         return False
     scope = module.scope(target).holder(target.id)
-    if scope.kind == "class" or len(scope.bindings.get(target.id, [])) > 1 or module.loads_of(target.id, scope):
+    if scope.kind != "function" or len(scope.bindings.get(target.id, [])) > 1 or module.loads_of(target.id, scope):
         return False
-    read = project.readers.elsewhere(module, scope, target.id) or target.id in _texts(module, statement)
+    read = target.id in _texts(module, statement)
     calls = (node for node in walk(statement.value) if isinstance(node, (ast.Call, ast.NamedExpr)))
     made = all(isinstance(n, ast.Call) and (module.resolve(n.func) or "").startswith("tensorflow.") for n in calls)
     return made and not read

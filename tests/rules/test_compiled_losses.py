@@ -187,4 +187,4 @@ def test_metrics_cast_labels_for_themselves() -> None:
     """
     text = migrate(model_fn(body, end=end))
     assert "BinaryCrossentropy(from_logits=True)" in text
-    assert "labels = tf.cast(labels, tf.float32)" in method(text, "compute_metrics")
+    assert "labels = tf.cast(y, tf.float32)" in method(text, "compute_metrics")

@@ -144,7 +144,7 @@ def test_exporters_that_are_seen_or_handed_on_stay() -> None:
     use = "def f(exporters):\n    return tf.estimator.EvalSpec(g, exporters=exporters)\n"
     use += "def g():\n    mine = make(lib.NAME)\n    return f([mine]), tf.estimator.EvalSpec(g, exporters=None)"
     source = program(use).replace("import tensorflow", "import lib\nimport tensorflow", 1)
-    assert "EvalSpec(g, exporters=exporters)" in migrate(source)
+    assert "EvalSpec(g, exporters=[mine])" in migrate(source)
 
 
 def test_receivers_of_another_file_and_of_parameters() -> None:

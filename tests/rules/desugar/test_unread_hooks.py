@@ -9,6 +9,7 @@ from desugared import ESTIMATOR, MODEL, TRAIN, plain
 from modelfn.programs import run
 
 HOOK = 'hook = tf.train.LoggingTensorHook({"probabilities": "softmax"}, every_n_iter=50)\n'
+HOOKED = "hook = tf.train.StopAtStepHook(last_step=10)\n"
 
 
 def main(made: str, after: str = "") -> str:
@@ -31,8 +32,8 @@ def test_what_nothing_reads(made: str) -> None:
     assert plain(main(made)) == plain(main(""))
 
 
-def test_at_the_top_of_a_file() -> None:
-    assert plain(MODEL + HOOK + ESTIMATOR + TRAIN) == plain(MODEL + ESTIMATOR + TRAIN)
+def test_what_stands_at_the_top_of_a_file_may_be_imported() -> None:
+    assert "StopAtStep" in after({"program.py": MODEL + HOOKED + ESTIMATOR + TRAIN})
 
 
 def test_values_that_others_read_stay() -> None:
