@@ -339,6 +339,10 @@ def _computed(
             computed=Computed(function, parameters),
             maybe_no_dict=unsure,
         )
+    held_dict = module.assignment(tensors)
+    if held_dict is not None and isinstance(held_dict.value, ast.Dict) and held_dict in function.body:
+        alone = isinstance(tensors, ast.Name) and _loads(module, tensors) == [tensors]
+        tensors = held_dict.value if alone and has_its_line(module, held_dict) else tensors
     if isinstance(tensors, ast.Dict):
         entries = [(module.segment(key), item) for key, item in zip(tensors.keys, tensors.values) if key is not None]
     else:
@@ -348,10 +352,14 @@ def _computed(
     held = {each.statement for each in fed} & set(function.body)
     if not fed or len({len(entries), len(fed), len(held), len(every)}) > 1:
         return None
-    text = len(fed) == 1 and fed[0].told.is_text(module)
-    computed = Computed(function, tuple(fed))
     return Receiver(
-        node, (value.func,), returned=(value, given["features"]), computed=computed, text=text, maybe_no_dict=unsure
+        node,
+        (value.func,),
+        statement=held_dict if tensors is not given["receiver_tensors"] else None,
+        returned=(value, given["features"]),
+        computed=Computed(function, tuple(fed)),
+        text=len(fed) == 1 and fed[0].told.is_text(module),
+        maybe_no_dict=unsure,
     )
 
 

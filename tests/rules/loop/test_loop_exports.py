@@ -183,6 +183,14 @@ def test_placeholders_of_features_that_are_computed_become_parameters(fed: str, 
     assert f'{made}input_signature=[tf.TensorSpec([None], tf.string, name="{key}")]' in text
 
 
+def test_placeholders_in_a_dict_with_a_name_become_parameters() -> None:
+    named = CSV.replace("    return tf.estimator", '    fed = {"csv_row": rows}\n    return tf.estimator')
+    named = named.replace('{"csv_row": rows})', "fed)")
+    assert migrated(named) == migrated(CSV)
+    read = named.replace("    return tf.estimator", "    print(fed)\n    return tf.estimator")
+    assert "ServingInputReceiver(features, fed)" in migrated(read)
+
+
 DICT = """\
 def serving_input_fn():
     fed = {
