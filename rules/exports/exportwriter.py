@@ -304,14 +304,17 @@ class ExportWriter:
         """What a parameter is like."""
         if isinstance(parameter, Fed):
             return self._spec(parameter.told, parameter.key)
-        specs = [f"{name}: {self._spec_of(call, name)}" for call, name in parameter.fed]
-        added = [f"{name}: {self._spec_of(call, name)}" for _, call, name in parameter.added]
-        made = parameter.statement.value
+        entries = [self._entry(call, name) for call, name in parameter.fed]
+        entries += [self._entry(call, name) for _, call, name in parameter.added]
+        return entries[0][2:] if len(entries) == 1 and entries[0].startswith("**") else f"{{{', '.join(entries)}}}"
+
+    def _entry(self, call: ast.Call, name: str) -> str:
+        """What was the entry of a placeholder in a dict, or were those of a comprehension."""
+        entry, made = f"{name}: {self._spec_of(call, name)}", self.module.parent(call)
         if not isinstance(made, ast.DictComp):
-            return f"{{{', '.join([*specs, *added])}}}"
-        text = self.module.source[self.module.span(made.value)[1] : self.module.span(made)[1]].decode()
-        whole = f"{{{', '.join(specs)} {' '.join(text.rpartition('}')[0].rstrip(', ' + chr(10)).split())}}}"
-        return f"{{**{whole}, {', '.join(added)}}}" if added else whole
+            return entry
+        loops = self.module.source[self.module.span(made.value)[1] : self.module.span(made)[1]].decode()
+        return f"**{{{entry} {' '.join(loops.rpartition('}')[0].rstrip(', ' + chr(10)).split())}}}"
 
     def _spec_of(self, call: ast.Call, name: str) -> str:
         """What was a placeholder, of its call."""
@@ -332,7 +335,7 @@ class ExportWriter:
         yield from file.apply([Replace(computed.function, head)])
         for each in computed.parameters:
             yield from self._gone(each.statement)
-            for statement, _, _ in each.added if isinstance(each, FedTogether) else ():
+            for statement in dict.fromkeys(s for s, _, _ in each.added) if isinstance(each, FedTogether) else ():
                 yield from self._gone(statement)
 
 

@@ -370,28 +370,25 @@ def _together(
     statement = module.assignment(tensors)
     if statement is None or statement not in function.body or not isinstance(tensors, ast.Name):
         return None
-    added: dict[ast.stmt, _Entries] = {
-        s: e for s, e in _added(module, tensors).items() if s in function.body and isinstance(s, ast.Assign)
-    }
+    added = {s: e for s, e in _added(module, tensors).items() if s in function.body}
     fed = _fed(module, function, tensors, False, added)
     if fed is None or not all(has_its_line(module, each) for each in (statement, *added)):
         return None
-    more = [(each, entries[0][1]) for each, entries in added.items()]
+    more = [(each, made) for each, entries in added.items() for _, made in entries]
     keys = dict(fed)
-    later = tuple((each, call, keys[call]) for each, call in more if isinstance(call, ast.Call))
-    own = [(made, name) for made, name in fed if made not in {call for _, call, _ in later}]
+    later = tuple((each, made, keys[made]) for each, made in more if isinstance(made, ast.Call))
+    own = [(made, name) for made, name in fed if made not in {made for _, made, _ in later}]
     if len(later) < len(more) or not own or not all(module.parent(made) is statement.value for made, _ in own):
         return None
-    adding = [each for each, _, _ in later]
     for load in _loads(module, tensors):
-        if load is not tensors and module.statement(load) not in adding and not only_reads(project, module, load):
+        if load is not tensors and module.statement(load) not in added and not only_reads(project, module, load):
             return None
-    loops = statement.value.generators if isinstance(statement.value, ast.DictComp) else []
-    names = {n.id for loop in loops for n in walk(loop.target) if isinstance(n, ast.Name)}
+    parts = [node for part in (statement.value, *added) for node in walk(part)]
+    loops = [node.target for node in parts if isinstance(node, ast.comprehension)]
+    names = {n.id for target in loops for n in walk(target) if isinstance(n, ast.Name)}
     scopes = [
         module.scope(place).lookup(name.id)
-        for part in (statement.value, *(each for each in adding))
-        for name in walk(part)
+        for name in parts
         if isinstance(name, ast.Name) and name.id not in {*names, tensors.id}
         for place in (statement, call)
     ]

@@ -273,6 +273,23 @@ def test_placeholders_that_are_added_to_a_dict(receiver: str, spec: str) -> None
     assert f"input_signature=[{spec}]" in text
 
 
+@pytest.mark.parametrize(
+    ("given", "spec"),
+    [
+        ('{"key": tf.placeholder(tf.string, [None])}', KEY),
+        (
+            "{key: tf.placeholder(tf.string, [None]) for key in KEYS}",
+            "**{key: tf.TensorSpec([None], tf.string, name=key) for key in KEYS}",
+        ),
+    ],
+)
+def test_placeholders_that_a_dict_is_updated_with(given: str, spec: str) -> None:
+    added = f"    fed.update({given})\n    features = engineered(fed)\n"
+    text = joined(migrated("KEYS = ['key']\n" + ENGINEERED + DICT.replace("    features = FEATURES\n", added)))
+    assert "def serving_input_fn(fed):\n    features = engineered(fed)\n    return features\n" in text
+    assert f"input_signature=[{{{SPECS}, {spec}}}]" in text
+
+
 @pytest.mark.parametrize("default", ['tf.constant(["no key"])', '["no key"]', "tf.constant(NO, tf.string)"])
 def test_an_input_with_a_default_has_to_be_fed(default: str) -> None:
     made = f"tf.placeholder_with_default({default}, [None])"
