@@ -19,7 +19,7 @@ from ..loop.uses import Use
 from .exporters import Exporter
 from .exports import Export
 from .placeholders import Told, told_by
-from .receivers import Computed, Fed, FedTogether, Receiver
+from .receivers import Computed, Fed, FedTogether, Receiver, imported_for
 from .signatures import Served, Signatures
 
 _SUFFIX = re.compile(r"_?(serving_)?(input_)?(receiver_)?(fn|func|function)$")
@@ -143,7 +143,7 @@ class ExportWriter:
             name = self._named[fed.function]
             lines, outputs = self._served(fed, signatures, "model", fed.function)
             body = "".join(f"{self.page.unit}{line}\n" for line in [*lines, f"return {{{outputs}}}"])
-            if isinstance(fed.given, ast.Attribute):  # of another file
+            if module.parent(fed.given) is None:  # of another file
                 below = module.line_span(module.span(fed.function))[1]
                 yield module.insert(below, f"\n\ndef {name}(model):\n{body}")
             else:
@@ -166,10 +166,10 @@ class ExportWriter:
         os, time = self.page.library("os"), self.page.library("time")
         folder = f"{os}.path.join({parts}, str(int({time}.time())))"
         made = self._named.get(fed.function, "") if fed.function is not None else ""
-        if isinstance(fed.given, ast.Attribute) and fed.choices:
-            where, other = fed.choices[0]
-            assert other.function is not None
-            made = f"{self.page.text(fed.given.value)}.{_name_of_signatures(where, other.function)}"
+        if isinstance(fed.given, (ast.Attribute, ast.Name)) and fed.choices:
+            made = self._name_elsewhere(fed)
+            if isinstance(fed.given, ast.Attribute):
+                made = f"{self.page.text(fed.given.value)}.{made}"
         elif fed.choices:
             made = self.page.text(fed.given)
         verbs = signatures.verbs(fed.text) if len(fed.choices) < 2 else []
@@ -191,6 +191,12 @@ class ExportWriter:
             lines += [f'{methods}.replace_method_name({key}, "tensorflow/serving/{verb}")' for key, verb in verbs]
             lines.append(f"{methods}.save()")
         return lines
+
+    def _name_elsewhere(self, fed: Receiver) -> str:
+        """What the function of another file is called that gives the signatures."""
+        where, other = fed.choices[0]
+        assert other.function is not None
+        return _name_of_signatures(where, other.function)
 
     def _served(self, fed: Receiver, signatures: Signatures, model: str, at: ast.AST) -> tuple[list[str], str]:
         """The statements that make the functions which are served, and the entries that name them."""
@@ -286,6 +292,10 @@ class ExportWriter:
         if fed.function is not None and fed.function in self._written:
             return
         self._written.add(fed.function)
+        if isinstance(fed.given, ast.Name) and fed.choices:
+            alias = imported_for(module, fed.given)
+            assert alias is not None
+            yield module.edit(alias, self._name_elsewhere(fed))
         yield from self._gone(fed.statement)
         if fed.returned is not None:
             whole, features = fed.returned

@@ -117,14 +117,18 @@ def receiver_of(project: Project, module: Module, node: ast.expr, call: ast.Call
     if found is None or not isinstance(found.node, ast.FunctionDef):
         return _UNSEEN
     if found.module is not module:
-        return _of_other_file(project, node, found.module, found.node) or _UNSEEN
+        return _of_other_file(project, module, node, found.module, found.node) or _UNSEEN
     receiver = _function(project, module, node, found.node, call)
     return _UNSEEN if receiver is None else replace(receiver, function=found.node)
 
 
-def _of_other_file(project: Project, node: ast.expr, module: Module, function: ast.FunctionDef) -> Receiver | None:
-    """What a function of another file says, where another one can give the signatures: ``model.serving_input_fn``."""
-    if not isinstance(node, ast.Attribute) or module.parent(function) is not module.tree:
+def _of_other_file(
+    project: Project, user: Module, node: ast.expr, module: Module, function: ast.FunctionDef
+) -> Receiver | None:
+    """What a function of another file says, where another one can give the signatures: ``model.serving_input_fn``, or a name
+    that is imported for nothing else."""
+    named = isinstance(node, ast.Attribute) or (isinstance(node, ast.Name) and imported_for(user, node) is not None)
+    if not named or module.parent(function) is not module.tree:
         return None
     receiver = _function(project, module, node, function, function.body[-1])
     if receiver is None:
@@ -132,6 +136,17 @@ def _of_other_file(project: Project, node: ast.expr, module: Module, function: a
     own = replace(receiver, function=function)
     unsure = receiver.maybe_no_dict
     return Receiver(node, receiver.names, text=receiver.text, maybe_no_dict=unsure, choices=((module, own),))
+
+
+def imported_for(module: Module, name: ast.Name) -> ast.alias | None:
+    """What an import at the top of a file takes from another one under its own name, if nothing but `name` reads it."""
+    root = module.analysis.root
+    if module.scope(name).lookup(name.id) is not root or module.loads_of(name.id, root) != [name]:
+        return None
+    found = [each for each in module.imports if (each.alias.asname or each.alias.name) == name.id]
+    if len(found) != 1 or found[0].alias.asname is not None or found[0].statement not in module.tree.body:
+        return None
+    return found[0].alias if isinstance(found[0].statement, ast.ImportFrom) else None
 
 
 def _chosen(project: Project, module: Module, node: ast.Subscript) -> Receiver | None:
@@ -165,7 +180,7 @@ def of_receivers(project: Project, found: Iterable[tuple[Module, Receiver]]) -> 
     for (module, function), nodes in given.items():
         scope = module.scope(module.parent(function) or module.tree)
         loads = {load for _, load in project.readers.of(module, scope.holder(function.name), function.name)}
-        apart = any(isinstance(node, ast.Attribute) for node in nodes)
+        apart = any(module.parent(node) is None for node in nodes)  # of another file
         if loads != nodes or (not apart and project.readers.elsewhere(module, scope, function.name)):
             return _UNSEEN
     return ""

@@ -118,10 +118,33 @@ def test_features_that_are_not_seen_to_be_a_dict() -> None:
     assert "def csv_serving_fn(rows):\n    features, _ = parse(rows)\n    return features\n" in text
 
 
-def test_an_imported_function_stays() -> None:
-    program = HEAD.replace("as tf\n", "as tf\nfrom serving import csv_serving_fn\n") + main("DNNRegressor([2], COLUMNS")
-    found = migrate_all({"task.py": program, "serving.py": f"import tensorflow.compat.v1 as tf\n\n\n{CSV}"})
-    assert ".fit(" not in found["task.py"]
+def imported(statement: str, name: str = "csv_serving_fn", more: str = "") -> dict[str, str]:
+    """All files of a program that imports the function by this statement, after migration."""
+    program = HEAD.replace("as tf\n", f"as tf\n{statement}\n", 1)
+    program += main("DNNRegressor([2], COLUMNS", EXPORT.replace("csv_serving_fn", name)) + more
+    serving = f"import tensorflow.compat.v1 as tf\n\nSIZE = 3\n\n\n{CSV}"
+    return migrate_all({"task.py": program, "serving.py": serving})
+
+
+@pytest.mark.parametrize("names", ["{}", "SIZE, {}", "(\n    {},\n    SIZE,\n)"])
+def test_a_function_that_is_imported_by_its_name(names: str) -> None:
+    found = imported("from serving import " + names.format("csv_serving_fn"))
+    assert "signatures=csv_signatures(model))" in joined(found["task.py"])
+    assert "from serving import " + names.format("csv_signatures") + "\n" in found["task.py"]
+    assert "\n\n\ndef csv_signatures(model):\n" in found["serving.py"] and "placeholder" not in found["serving.py"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "name", "more"),
+    [
+        ("from serving import csv_serving_fn as serve", "serve", ""),
+        ("from serving import *", "csv_serving_fn", ""),
+        ("from serving import csv_serving_fn", "csv_serving_fn", "print(csv_serving_fn)\n"),
+        ("try:\n    from serving import csv_serving_fn\nexcept ImportError:\n    pass", "csv_serving_fn", ""),
+    ],
+)
+def test_an_imported_function_that_stays(statement: str, name: str, more: str) -> None:
+    assert ".fit(" not in imported(statement, name, more)["task.py"]
 
 
 @pytest.mark.parametrize(
