@@ -52,7 +52,10 @@ def tower(inputs: Any, training: bool, reuse: bool) -> Any:
 def parts_of_model(features: Any, training: bool) -> Any:
     """Two towers; a layer that is called twice; variables made by other means; shards."""
     x = features["x"]
-    total = tower(x, training, False) + 2.0 * tower(x[:, ::-1], training, True)
+    total = tower(x, training, False)
+    # Else both calls move the same statistics in an order that is left to chance.
+    with tf.control_dependencies(v1.get_collection(v1.GraphKeys.UPDATE_OPS)):
+        total += 2.0 * tower(x[:, ::-1], training, True)
     layer = v1.layers.Dense(2, kernel_regularizer=L2, kernel_initializer=v1.constant_initializer(0.1))
     total += layer(x) + layer(x + 1.0)
     for regularizer, name in ((None, "plain"), (L2, "regularized")):
