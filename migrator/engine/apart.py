@@ -15,6 +15,7 @@ from migrator.discover.components import reach
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project, by_name
 from migrator.resolve.symbols import dotted, member
+from migrator.resolve.syntax import is_main_block
 from migrator.vendor.vendoring import is_vendored
 from migrator.vocabulary.diagnostics import Diagnostic, Edit, Location, ProgramUnit, Severity
 from migrator.vocabulary.problems import APART
@@ -110,10 +111,13 @@ def parting(modules: Mapping[str, Module], units: Collection[ProgramUnit]) -> Pa
     left = {path for path in modules if path in blocked or reached[path] & blocked and not reached[path] & moving}
     kept = reach(left, graph)
     moving -= kept
-    imported = {
-        unit.location.path for unit in units if unit.location.path in kept and _is_run(modules[unit.location.path])
+    beside = {
+        path
+        for path in kept & {unit.location.path for unit in units}
+        if any(map(is_main_block, modules[path].tree.body))
+        and not reached[path] & blocked
+        and not _has_copy(path, modules)
     }
-    beside = {path for path in imported if not reached[path] & blocked and not _has_copy(path, modules)}
     if not moving and not beside:  # perhaps they moved before
         was_parted = any(_has_copy(path, modules) for path in kept if _can_be_copied(path))
         return Parting(frozenset(left), frozenset(kept), frozenset()) if was_parted else None
@@ -147,12 +151,6 @@ def with_copies(modules: Mapping[str, Module], plain: Parting, shared: Collectio
 
 def _copy(path: str) -> str:
     return f"{os.path.splitext(path)[0]}{_SUFFIX}.py"
-
-
-def _is_run(module: Module) -> bool:
-    """Whether a file is a program by itself, although others import it: ``if __name__ == "__main__":``."""
-    tests = (statement.test for statement in module.tree.body if isinstance(statement, ast.If))
-    return any(isinstance(node, ast.Name) and node.id == "__name__" for test in tests for node in ast.walk(test))
 
 
 def _has_copy(path: str, modules: Mapping[str, Module]) -> bool:

@@ -94,6 +94,17 @@ def is_super(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and is_name(node.func, "super")
 
 
+def target_name(statement: ast.AST) -> str | None:
+    """The one name that a statement gives a value: ``x = …``."""
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    return targets[0].id if len(targets) == 1 and isinstance(targets[0], ast.Name) else None
+
+
+def is_main_block(statement: ast.stmt) -> bool:
+    """Whether a statement is ``if __name__ == "__main__":``."""
+    return isinstance(statement, ast.If) and any(is_name(node, "__name__") for node in walk(statement.test))
+
+
 def does_nothing(statement: ast.stmt) -> bool:
     """Whether a statement is ``pass``, or nothing but a constant, such as a docstring."""
     return isinstance(statement, ast.Pass) or (

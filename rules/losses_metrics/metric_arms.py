@@ -8,7 +8,7 @@ from migrator.analyse.statements.names import binds, reads
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
-from migrator.resolve.syntax import walk
+from migrator.resolve.syntax import target_name, walk
 from migrator.rewrite import Insert, Replace, Statement, statements, with_arguments
 
 from .metric_facts import METRICS
@@ -50,7 +50,8 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
     for node in walk(function):
         arms = _arms(node) if isinstance(node, ast.If) else []
         for statement in arms[0] if len(arms) > 1 else ():
-            if isinstance(node, ast.If) and (changes := _below(module, function, node, arms, _target(statement))):
+            name = target_name(statement)
+            if isinstance(node, ast.If) and name and (changes := _below(module, function, node, arms, name)):
                 return changes
     return []
 
@@ -66,9 +67,9 @@ def _arms(node: ast.If) -> list[list[ast.stmt]]:
 def _below(
     module: Module, function: ast.FunctionDef, node: ast.If, arms: list[list[ast.stmt]], name: str
 ) -> list[Change]:
-    made = [[statement for statement in arm if name and _target(statement) == name] for arm in arms]
+    made = [[statement for statement in arm if target_name(statement) == name] for arm in arms]
     stores = [n for n in walk(node) if isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)]
-    if not name or [len(found) for found in made] != [1] * len(arms) or len(stores) != len(arms):
+    if [len(found) for found in made] != [1] * len(arms) or len(stores) != len(arms):
         return []
     calls = [found[0].value for found in made if isinstance(found[0], ast.Assign)]
     metrics = [call for call in calls if isinstance(call, ast.Call) and _short(module, call) in METRICS]
@@ -96,12 +97,6 @@ def _below(
 
 def _assigned(module: Module, name: str, value: ast.expr) -> list[Statement]:
     return statements("{name} = {value}", name=name, value=module.cst.expression(value))
-
-
-def _target(statement: ast.stmt) -> str:
-    """The one name that a statement gives a value; empty without."""
-    targets = statement.targets if isinstance(statement, ast.Assign) else []
-    return targets[0].id if len(targets) == 1 and isinstance(targets[0], ast.Name) else ""
 
 
 def _short(module: Module, call: ast.Call) -> str:

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from migrator.resolve.module import Module
-from migrator.resolve.syntax import walk
+from migrator.resolve.syntax import is_main_block, walk
 from migrator.resolve.text import Span, Spans
 from migrator.rewrite import Replace
 from migrator.vocabulary.diagnostics import Edit
@@ -68,7 +68,7 @@ def _used(modules: Sequence[Module]) -> set[ast.AST] | None:
             if isinstance(statement, _DEFINITIONS) and not statement.decorator_list and statement not in starts:
                 named.setdefault(statement.name, []).append(statement)
             elif package or not isinstance(statement, (ast.Import, ast.ImportFrom)) or _renames(statement):
-                (mains if _is_main(statement) else roots).append(statement)
+                (mains if is_main_block(statement) else roots).append(statement)
     programs = [main for main in mains if _makes_estimators(main, named)]
     return _reached([*roots, *(programs or mains)], named)
 
@@ -80,7 +80,9 @@ def _renames(statement: ast.Import | ast.ImportFrom) -> bool:
 
 def _starts(module: Module) -> set[ast.AST]:
     """The functions and classes at the top of a module that are in use whether or not anything names them."""
-    blocks = any(_is_main(statement) for statement in module.tree.body)  # these say which `main` is that of the program
+    blocks = any(
+        is_main_block(statement) for statement in module.tree.body
+    )  # these say which `main` is that of the program
     functions = [s for s in module.tree.body if isinstance(s, ast.FunctionDef) and not blocks]
     found: set[ast.AST] = {function for function in functions if function.name == "main"}
     for node, name in module.references() if b"stimator" in module.source else ():
@@ -121,13 +123,6 @@ def _reached(start: Iterable[ast.AST], named: Mapping[str, list[ast.AST]]) -> se
                 used.update(found)
                 waiting += found
     return used
-
-
-def _is_main(statement: ast.stmt) -> bool:
-    """Whether a statement is ``if __name__ == "__main__":``."""
-    return isinstance(statement, ast.If) and any(
-        isinstance(node, ast.Name) and node.id == "__name__" for node in walk(statement.test)
-    )
 
 
 def _makes_estimators(main: ast.AST, named: Mapping[str, list[ast.AST]]) -> bool:

@@ -13,7 +13,7 @@ from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.returns import own_nodes
 from migrator.resolve.module import Module
-from migrator.resolve.syntax import walk
+from migrator.resolve.syntax import target_name, walk
 from migrator.rewrite import Remove, Replace, expr, statements
 
 _MADE = frozenset({"tensorflow.get_variable", "tensorflow.Variable"})
@@ -78,9 +78,9 @@ def _apart_as_objects(module: Module, function: ast.FunctionDef, straight: list[
     """Edits that give the last cell or layer of a name another name than those before it."""
     scope = module.scope(function.body[0])
     for name in sorted(
-        {_target(s) or "" for s in straight if isinstance(s, ast.Assign) and _is_object(module, s.value)}
+        {target_name(s) or "" for s in straight if isinstance(s, ast.Assign) and _is_object(module, s.value)}
     ):
-        anew = [s for s in straight if isinstance(s, ast.Assign) and _target(s) == name and not _reads(s, name)]
+        anew = [s for s in straight if isinstance(s, ast.Assign) and target_name(s) == name and not _reads(s, name)]
         if not anew or not _is_object(module, anew[-1].value):
             continue
         found = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == name]
@@ -99,7 +99,7 @@ def _is_object(module: Module, value: ast.expr) -> bool:
 def _last_apart(module: Module, straight: list[ast.stmt], name: str, found: list[ast.Name]) -> list[ast.Name]:
     """Of the places of a name, those that speak of the variable which it stands for in the end; none where it may be
     something else."""
-    stores = [statement for statement in straight if _target(statement) == name]
+    stores = [statement for statement in straight if target_name(statement) == name]
     if not stores or _made(module, stores[-1]) is None:
         return []
     while len(stores) > 1 and _reads(stores[-1], name) and _made(module, stores[-2]) is None:
@@ -139,7 +139,7 @@ def _apart_from_options(module: Module, function: ast.FunctionDef, straight: lis
     for name in _options(function):
         found = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == name]
         stores = [n for n in found if not isinstance(n.ctx, ast.Load)]
-        last = next((s for s in straight if _target(s) == name), None)
+        last = next((s for s in straight if target_name(s) == name), None)
         if len(stores) != 1 or not isinstance(last, ast.Assign) or not _is_tensor(module, last.value):
             continue
         target = last.targets[0]
@@ -156,7 +156,7 @@ def _without_alias(module: Module, function: ast.FunctionDef, straight: list[ast
     scope = module.scope(function.body[0])
     for statement in straight:
         value = statement.value if isinstance(statement, ast.Assign) else None
-        name = _target(statement)
+        name = target_name(statement)
         if name is None or not isinstance(value, ast.Name) or value.id == name:
             continue
         of_both = [n for n in walk(function) if isinstance(n, ast.Name) and n.id in (name, value.id)]
@@ -178,7 +178,7 @@ def _apart_from_loss(module: Module, function: ast.FunctionDef, straight: list[a
     for statement in straight:
         only = isinstance(statement, ast.If) and len(statement.body) == 1 and not statement.orelse
         inner = statement.body[0] if isinstance(statement, ast.If) and only else statement
-        name = _target(inner)
+        name = target_name(inner)
         if name is None or not isinstance(inner, ast.Assign) or not _reads(inner, name) or not _is_part(inner.value):
             continue
         found = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == name]
@@ -206,7 +206,7 @@ def _meets_labels(function: ast.FunctionDef, name: str, end: ast.stmt) -> bool:
         if any(_reads(statement.value, label) for label in labels):
             if _reads(statement.value, name):
                 return True
-            labels |= {_target(statement) or name} - {name}
+            labels |= {target_name(statement) or name} - {name}
     return False
 
 
@@ -254,13 +254,7 @@ def _made(module: Module, node: ast.AST) -> str | None:
     made = (
         isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and module.resolve(node.value.func) in _MADE
     )
-    return _target(node) if made else None
-
-
-def _target(node: ast.AST) -> str | None:
-    """The one name that a statement gives a value."""
-    targets = node.targets if isinstance(node, ast.Assign) else []
-    return targets[0].id if len(targets) == 1 and isinstance(targets[0], ast.Name) else None
+    return target_name(node) if made else None
 
 
 def _reads(statement: ast.AST, name: str) -> bool:
