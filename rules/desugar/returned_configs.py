@@ -23,8 +23,8 @@ from ..estimator_calls.derived_configs import RUN_CONFIG
 from ..exports.exporters import NAMES as EXPORTERS
 from ..loop.specs import EVAL_SPEC, TRAIN_SPEC
 
-_MADE = {RUN_CONFIG, TRAIN_SPEC, EVAL_SPEC, *EXPORTERS}
-"""What a caller is to make."""
+MADE = {RUN_CONFIG, TRAIN_SPEC, EVAL_SPEC, *EXPORTERS}
+"""Configurations, specs and exporters, which do nothing as they are made."""
 
 
 @Desugaring
@@ -94,7 +94,7 @@ def _is_config(module: Module, node: ast.expr, name: str) -> bool:
         base = node.func.value
         return (isinstance(base, ast.Name) and base.id == name) or _is_config(module, base, name)
     made = module.resolve(node.func) or ""
-    return made in _MADE or short_name(made) == "RunConfig"
+    return made in MADE or short_name(made) == "RunConfig"
 
 
 def _calls(project: Project, found: Definition) -> list[tuple[Module, ast.Call]]:

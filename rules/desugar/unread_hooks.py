@@ -16,11 +16,7 @@ from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Remove
 
-from ..estimator_calls.derived_configs import RUN_CONFIG
-from ..exports.exporters import NAMES as EXPORTERS
-from ..loop.specs import EVAL_SPEC, TRAIN_SPEC
-
-_MADE = {RUN_CONFIG, TRAIN_SPEC, EVAL_SPEC, *EXPORTERS}
+from .returned_configs import MADE
 
 
 @Desugaring
@@ -52,7 +48,7 @@ def _found(project: Project, module: Module) -> Iterator[list[Change]]:
     if b"Hook(" not in module.source and b"stimator" not in module.source:
         return
     for node, name in module.references():
-        if name in _MADE or (name.startswith("tensorflow.") and name.endswith("Hook")):
+        if name in MADE or (name.startswith("tensorflow.") and name.endswith("Hook")):
             call = module.parent(node)
             statement = module.parent(call) if isinstance(call, ast.Call) and call.func is node else None
             if isinstance(statement, ast.Assign) and _is_unread(module, statement):
