@@ -314,17 +314,18 @@ class ExportWriter:
         """What a parameter is like."""
         if isinstance(parameter, Fed):
             return self._spec(parameter.told, parameter.key)
-        entries = [self._entry(call, name) for call, name in parameter.fed]
-        entries += [self._entry(call, name) for _, call, name in parameter.added]
-        return entries[0][2:] if len(entries) == 1 and entries[0].startswith("**") else f"{{{', '.join(entries)}}}"
+        entries = [(f"{name}: {self._spec_of(call, name)}", self._loops(call)) for call, name in parameter.every]
+        if len(entries) == 1:
+            return f"{{{' '.join(filter(None, entries[0]))}}}"
+        return f"{{{', '.join(f'**{{{entry} {loops}}}' if loops else entry for entry, loops in entries)}}}"
 
-    def _entry(self, call: ast.Call, name: str) -> str:
-        """What was the entry of a placeholder in a dict, or were those of a comprehension."""
-        entry, made = f"{name}: {self._spec_of(call, name)}", self.module.parent(call)
+    def _loops(self, call: ast.Call) -> str:
+        """The loops of the comprehension whose value a placeholder is, on one line; empty for others."""
+        made = self.module.parent(call)
         if not isinstance(made, ast.DictComp):
-            return entry
+            return ""
         loops = self.module.source[self.module.span(made.value)[1] : self.module.span(made)[1]].decode()
-        return f"**{{{entry} {' '.join(loops.rpartition('}')[0].rstrip(', ' + chr(10)).split())}}}"
+        return " ".join(loops.rpartition("}")[0].rstrip(", " + chr(10)).split())
 
     def _spec_of(self, call: ast.Call, name: str) -> str:
         """What was a placeholder, of its call."""

@@ -47,6 +47,11 @@ class FedTogether:
     added: tuple[tuple[ast.stmt, ast.Call, str], ...] = ()
     """Those that statements add to the dict."""
 
+    @property
+    def every(self) -> list[tuple[ast.Call, str]]:
+        """All placeholders, each with the text of its name."""
+        return [*self.fed, *((call, name) for _, call, name in self.added)]
+
 
 @dataclass(frozen=True)
 class Computed:
@@ -92,7 +97,7 @@ class Receiver:
         alone: list[ast.Call] = []
         for each in self.computed.parameters if self.computed is not None else ():
             if isinstance(each, FedTogether):
-                fed += [*each.fed, *((call, name) for _, call, name in each.added)]
+                fed += each.every
             else:
                 alone += [each.statement.value] if isinstance(each.statement.value, ast.Call) else []
         return [*(call for call, _ in fed), *alone]
