@@ -85,9 +85,9 @@ def _trainings(old: Reader) -> Iterator[tuple[list[int], int]]:
 def _goes_on(old: list[Any], new: list[Any], first: list[int], last: int) -> bool:
     """Whether one side wrote every so many steps of each training, and the other one as many steps of all of them."""
     ours, theirs = ({step for step, _ in series} for series in (old, new))
-    every = min(theirs - {1}, default=last + 1) - 1
-    anew = {s for start, end in zip(first, [*first[1:], last + 1]) for s in range(start, end, max(every, 1))}
-    return ours != theirs and ours == anew and theirs == set(range(1, last + 1, max(every, 1)))
+    every = max(min(theirs - {1}, default=last + 1) - 1, 1)
+    anew = {s for start, end in zip(first, [*first[1:], last + 1]) for s in range(start, end, every)}
+    return ours != theirs and ours == anew and theirs == set(range(1, last + 1, every))
 
 
 def _at_same_steps(series: list[Any], other: list[Any]) -> list[Any]:

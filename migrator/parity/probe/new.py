@@ -171,7 +171,7 @@ def install(replay: Replay) -> None:
             if again is not None and getattr(self, "loss", None) and "loss" in metrics:
                 metrics = {
                     **metrics,
-                    "loss": _loss_of_batches(replay, self, call, metrics["loss"], given, again, evaluate),
+                    "loss": _loss_of_batches(replay, self, call, metrics["loss"], again, given.get("steps"), evaluate),
                 }
             if again is not None:
                 replay.evaluate_with_old_weights(
@@ -253,14 +253,14 @@ def _loss_of_batches(
     model: Any,
     call: int,
     loss: float,
-    given: dict[str, Any],
     data: Any,
+    limit: Any,
     evaluate: Callable[..., Any],
 ) -> float:
     """The loss of an evaluation as the mean over its batches, where that is the one of the old program; else as it is.
 
     Keras reports the mean over examples of a loss that `compile` was given: a shorter last batch counts less there. Batches
-    behind the number of steps that it was `given` do not count.
+    behind the first `limit`, if there is one, do not count.
     """
     import tensorflow as tf
 
@@ -269,8 +269,8 @@ def _loss_of_batches(
     together = isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy) or not isinstance(data, tf.data.Dataset)
     if recorded is None or together or np.isclose(loss, wanted := float(replay.reader.array(recorded)), 1e-5):
         return loss
-    if given.get("steps") is not None:
-        data = data.take(int(given["steps"]))
+    if limit is not None:
+        data = data.take(int(limit))
     single = (tf.data.Dataset.from_tensors(batch) for batch in data)
     mean = float(np.mean([evaluate(model, batch, verbose=0, return_dict=True)["loss"] for batch in single]))
     if not np.isclose(mean, wanted, 1e-4):
