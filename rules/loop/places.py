@@ -99,9 +99,8 @@ def has_its_line(module: Module, node: ast.AST) -> bool:
     """Whether lines may be put above and below the statement of a node."""
     statement = module.statement(node)
     (start, end), (first, last) = module.span(statement), module.line_span(statement)
-    behind = (
-        module.source[end:last].strip().removeprefix(b";").lstrip()
-    )  # as a cell of a notebook ends, to show nothing
+    # A cell of a notebook may end with a semicolon, to show nothing.
+    behind = module.source[end:last].strip().removeprefix(b";").lstrip()
     alone = not module.source[first:start].strip() and (not behind or behind.startswith(b"#"))
     return alone and module.source[start : start + 4] != b"elif"
 

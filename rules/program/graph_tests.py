@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from migrator.engine.rule import ProgramRule
 from migrator.resolve.module import Module
@@ -12,6 +12,7 @@ from migrator.vocabulary.diagnostics import Diagnostic, ProgramUnit, Severity
 
 from ..bridge.reached import reached
 from .groups import program_groups
+from .shared_programs import Results
 
 _TEST_CASES = frozenset({"tensorflow.test.TestCase", "tensorflow.compat.v1.test.TestCase"})
 
@@ -29,7 +30,7 @@ class GraphTests:
         self.project = Project(others, project.fixes, project.editable - tests) if tests else project
         self._whole = project
 
-    def broken(self, rule: ProgramRule, results: Sequence[object]) -> Iterator[Diagnostic]:
+    def broken(self, rule: ProgramRule, results: Results) -> Iterator[Diagnostic]:
         """Names the tests of each file whose graph code these results make layers of."""
         units = [found for found in results if isinstance(found, ProgramUnit)]
         changed: set[str] = set()
