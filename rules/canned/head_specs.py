@@ -300,7 +300,8 @@ class _Spelling:
         return Renderer(self.module).expression(function.body, value)
 
     def _units(self) -> list[Change]:
-        """The number of logits, and where it is asked whether there are labels; the head itself, where nothing is left of it."""
+        """The number of logits, and where it is asked whether there are labels; the head itself, where nothing is left of it
+        and the function makes it (`head_reference` is about those that several functions share)."""
         module, statement = self.module, self.module.statement(self.call)
         function = next(a for a in module.ancestors(self.call) if isinstance(a, ast.FunctionDef))
         found, here = list[Change](), 0
@@ -317,7 +318,7 @@ class _Spelling:
                 found += Change.of(module, Replace(node, asks))
                 found += self._remark_about_labels(module.statement(node))
         made = self.formulas.made if self.formulas is not None else None
-        if made is not None and isinstance(self.head, ast.Name):
+        if made is not None and module.is_inside(made, function) and isinstance(self.head, ast.Name):
             loads = module.loads_of(self.head.id, module.scope(self.head).lookup(self.head.id))
             if len(loads) == here + 1:
                 found += Change.of(module, Remove(made, apart=True))
