@@ -168,8 +168,11 @@ class ExportWriter:
         made = self._named.get(fed.function, "") if fed.function is not None else ""
         if isinstance(fed.given, (ast.Attribute, ast.Name)) and fed.choices:
             made = self._name_elsewhere(fed)
-            if isinstance(fed.given, ast.Attribute):
-                made = f"{self.page.text(fed.given.value)}.{made}"
+            made = (
+                f"{self.page.text(fed.given.value)}.{made}"
+                if isinstance(fed.given, ast.Attribute)
+                else self.page.unbound(made)
+            )
         elif fed.choices:
             made = self.page.text(fed.given)
         verbs = signatures.verbs(fed.text) if len(fed.choices) < 2 else []
@@ -295,7 +298,9 @@ class ExportWriter:
         if isinstance(fed.given, ast.Name) and fed.choices:
             alias = imported_for(module, fed.given)
             assert alias is not None
-            yield module.edit(alias, self._name_elsewhere(fed))
+            name = self._name_elsewhere(fed)
+            own = self.page.unbound(name)
+            yield module.edit(alias, name if own == name else f"{name} as {own}")
         yield from self._gone(fed.statement)
         if fed.returned is not None:
             whole, features = fed.returned

@@ -69,11 +69,15 @@ class Page:
         known = [entry.name for entry in self.module.imports if entry.target == name and entry.top_level]
         if known:
             return known[0]
-        alias = name
-        while alias in self.module.bound_names:
-            alias += "_"
+        alias = self.unbound(name)
         self.imports.add(f"import {name}" if alias == name else f"import {name} as {alias}")
         return alias
+
+    def unbound(self, name: str) -> str:
+        """A name, with underscores behind it where something in the file has it."""
+        while name in self.module.bound_names:
+            name += "_"
+        return name
 
     def info(self, at: ast.expr) -> str:
         """How code at a place logs what a program said by `tf.logging.info`."""

@@ -134,6 +134,12 @@ def test_a_function_that_is_imported_by_its_name(names: str) -> None:
     assert "\n\n\ndef csv_signatures(model):\n" in found["serving.py"] and "placeholder" not in found["serving.py"]
 
 
+def test_a_function_that_is_imported_where_its_new_name_is_taken() -> None:
+    found = imported("from serving import csv_serving_fn", more="csv_signatures = 3\n")
+    assert "from serving import csv_signatures as csv_signatures_\n" in found["task.py"]
+    assert "signatures=csv_signatures_(model))" in joined(found["task.py"])
+
+
 @pytest.mark.parametrize(
     ("statement", "name", "more"),
     [
