@@ -65,6 +65,15 @@ def archived(folder: str, *endpoints: str) -> str:
 
 FOLDER = 'os.path.join("served", str(int(time.time())))'
 SERVE = '"serving_default", model.predict_step, input_signature=[serving_input_fn()]'
+CSV = """\
+def serving_input_fn():
+    rows = tf.placeholder(tf.string, [None])
+    values = tf.decode_csv(rows, record_defaults=[[0.0]] * 5)
+    features = {"wide": tf.stack(values[:3], axis=1), "deep": tf.stack(values[3:], axis=1)}
+    return tf.estimator.export.ServingInputReceiver(features, {"csv_row": rows})
+
+
+"""
 
 
 def test_features_are_fed_as_they_are() -> None:
@@ -161,165 +170,6 @@ def test_exports_in_a_loop_wait_for_another_second() -> None:
     text = migrated(RAW, f"for _ in range(2):\n    {EXPORT}")
     assert text.endswith("    time.sleep(1)  # the next one is named after another second\n")
     assert "sleep" not in migrated()
-
-
-CSV = """\
-def serving_input_fn():
-    rows = tf.placeholder(tf.string, [None])
-    values = tf.decode_csv(rows, record_defaults=[[0.0]] * 5)
-    features = {"wide": tf.stack(values[:3], axis=1), "deep": tf.stack(values[3:], axis=1)}
-    return tf.estimator.export.ServingInputReceiver(features, {"csv_row": rows})
-
-
-"""
-
-
-@pytest.mark.parametrize(("fed", "key"), [('{"csv_row": rows}', "csv_row"), ("rows", "input")])
-def test_placeholders_of_features_that_are_computed_become_parameters(fed: str, key: str) -> None:
-    text = joined(migrated(CSV.replace('{"csv_row": rows}', fed)))
-    function = "def serving_input_fn(rows):\n    values = tf.io.decode_csv(rows, record_defaults=[[0.0]] * 5)\n"
-    assert function in text and "    return features\n" in text
-    made = '"serving_default", lambda rows: model.predict_step(serving_input_fn(rows)), '
-    assert f'{made}input_signature=[tf.TensorSpec([None], tf.string, name="{key}")]' in text
-
-
-def test_placeholders_in_a_dict_with_a_name_become_parameters() -> None:
-    named = CSV.replace("    return tf.estimator", '    fed = {"csv_row": rows}\n    return tf.estimator')
-    named = named.replace('{"csv_row": rows})', "fed)")
-    assert migrated(named) == migrated(CSV)
-    read = named.replace("    return tf.estimator", "    print(fed)\n    return tf.estimator")
-    assert "ServingInputReceiver(features, fed)" in migrated(read)
-
-
-DICT = """\
-def serving_input_fn():
-    fed = {
-        "wide": tf.placeholder(tf.float32, [None, 3]),
-        "deep": tf.placeholder(tf.float32, shape=[None, 2]),
-    }
-    features = FEATURES
-    return tf.estimator.export.ServingInputReceiver(features, fed)
-
-
-"""
-COMPREHENSION = """\
-def serving_input_fn():
-    fed = {
-        name: tf.placeholder(tf.float32, [None, size]) for name, size in SIZES.items()
-    }
-    features = FEATURES
-    return tf.estimator.export.ServingInputReceiver(features, fed)
-
-
-"""
-
-
-def test_features_by_another_name() -> None:
-    text = joined(migrated(COMPREHENSION.replace("FEATURES", "fed")))
-    assert "tf.TensorSpec([None, size], tf.float32, name=name) for name, size in SIZES.items()" in text
-    assert "    return fed\n" in text and "features = fed" not in text
-    assert archived(FOLDER, SERVE) in text
-
-
-COMPUTED = [
-    "{name: tf.squeeze(tf.expand_dims(tensor, -1), -1) for name, tensor in fed.items()}",
-    '{"wide": fed["wide"] * 2.0, "deep": fed["deep"]}',
-]
-SPECS = '"wide": tf.TensorSpec([None, 3], tf.float32, name="wide"), "deep": tf.TensorSpec([None, 2], tf.float32, name="deep")'
-LOOP = "name: tf.TensorSpec([None, size], tf.float32, name=name) for name, size in SIZES.items()"
-
-
-@pytest.mark.parametrize("features", COMPUTED)
-@pytest.mark.parametrize(("receiver", "spec"), [(DICT, SPECS), (COMPREHENSION, LOOP)])
-def test_a_dict_of_placeholders_becomes_a_parameter(features: str, receiver: str, spec: str) -> None:
-    text = joined(migrated(receiver.replace("FEATURES", features)))
-    assert f"def serving_input_fn(fed):\n    features = {features}\n    return features\n" in text
-    made = '"serving_default", lambda fed: model.predict_step(serving_input_fn(fed)), '
-    assert f"{made}input_signature=[{{{spec}}}]" in text and "placeholder" not in text
-
-
-ENGINEERED = """\
-def engineered(features):
-    return dict(features, wide=features["wide"] * 2.0)
-
-
-"""
-
-
-@pytest.mark.parametrize("given", ["fed", "fed.copy()", "features=fed"])
-def test_features_that_a_function_makes_of_placeholders(given: str) -> None:
-    receiver = DICT.replace("    features = FEATURES\n", f"    features = engineered({given})\n")
-    text = joined(migrated(ENGINEERED + receiver))
-    assert f"def serving_input_fn(fed):\n    features = engineered({given})\n    return features\n" in text
-
-
-def test_a_function_that_changes_what_it_is_given() -> None:
-    changing = "def engineered(features):\n    features['wide'] = features['wide'] * 2.0\n    return features\n\n\n"
-    receiver = DICT.replace("    features = FEATURES\n", "    features = engineered(fed)\n")
-    assert ".fit(" not in migrated(changing + receiver)  # the old signature was fed what it makes
-    assert ".fit(" in migrated(changing + receiver.replace("engineered(fed)", "engineered(fed.copy())"))
-
-
-KEY = '"key": tf.TensorSpec([None], tf.string, name="key")'
-
-
-@pytest.mark.parametrize(
-    ("receiver", "spec"), [(DICT, f"{{{SPECS}, {KEY}}}"), (COMPREHENSION, f"{{**{{{LOOP}}}, {KEY}}}")]
-)
-def test_placeholders_that_are_added_to_a_dict(receiver: str, spec: str) -> None:
-    added = '    fed["key"] = tf.placeholder(tf.string, [None])\n    features = engineered(fed)\n'
-    text = joined(migrated(ENGINEERED + receiver.replace("    features = FEATURES\n", added)))
-    assert "def serving_input_fn(fed):\n    features = engineered(fed)\n    return features\n" in text
-    assert f"input_signature=[{spec}]" in text
-
-
-@pytest.mark.parametrize(
-    ("given", "spec"),
-    [
-        ('{"key": tf.placeholder(tf.string, [None])}', KEY),
-        (
-            "{key: tf.placeholder(tf.string, [None]) for key in KEYS}",
-            "**{key: tf.TensorSpec([None], tf.string, name=key) for key in KEYS}",
-        ),
-    ],
-)
-def test_placeholders_that_a_dict_is_updated_with(given: str, spec: str) -> None:
-    added = f"    fed.update({given})\n    features = engineered(fed)\n"
-    text = joined(migrated("KEYS = ['key']\n" + ENGINEERED + DICT.replace("    features = FEATURES\n", added)))
-    assert "def serving_input_fn(fed):\n    features = engineered(fed)\n    return features\n" in text
-    assert f"input_signature=[{{{SPECS}, {spec}}}]" in text
-
-
-@pytest.mark.parametrize("default", ['tf.constant(["no key"])', '["no key"]', "tf.constant(NO, tf.string)"])
-def test_an_input_with_a_default_has_to_be_fed(default: str) -> None:
-    made = f"tf.placeholder_with_default({default}, [None])"
-    receiver = DICT.replace("    }\n", f'        "key": {made},\n    }}\n').replace("FEATURES", COMPUTED[0])
-    text = joined(migrated(receiver))
-    assert '"key": tf.TensorSpec([None], tf.string, name="key")' in text
-    outcomes = run(HEAD + receiver + MAIN + EXPORT)
-    assert "has to be fed all of its inputs" in str([d.message for o in outcomes.values() for d in o.remaining])
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        (
-            "    features = FEATURES\n",
-            "    features = FEATURES\n    fed['more'] = features['wide']\n",
-        ),  # fed is another dict then
-        ("    features = FEATURES\n", "    features = FEATURES\n    change(fed)\n"),
-        ("    fed = {\n", "    wide = [None, 3]\n    fed = {\n"),
-        ("tf.placeholder(tf.float32, [None, 3])", "tf.placeholder_with_default([[0.0] * 3], [None, 3])"),
-    ],
-)
-def test_dicts_of_placeholders_that_stay(old: str, new: str) -> None:
-    receiver = (
-        DICT.replace("tf.placeholder(tf.float32, [None, 3])", "tf.placeholder(tf.float32, wide)")
-        if "wide =" in new
-        else DICT
-    )
-    text = migrated(receiver.replace(old, new).replace("FEATURES", COMPUTED[0]))
-    assert ".fit(" not in text and "ServingInputReceiver(" in text
 
 
 SIGNATURES = """\
