@@ -19,7 +19,7 @@ from ..callbacks.keras_callbacks import Hooks
 from ..loop.inputs import given_parts
 from ..loop.places import has_its_line
 from ..loop.plan import Distribution, Loop, NotPlain, of_one_device
-from ..loop.uses import WHOLE, Use
+from ..loop.uses import Use
 
 _STRATEGIES = ("tensorflow.distribute.", "tensorflow.contrib.distribute.")
 _ON_ONE_MACHINE = frozenset({"MirroredStrategy", "OneDeviceStrategy"})
@@ -56,7 +56,7 @@ def distributed(loop: Loop, plans: Sequence[Plan], words: Collection[str] | None
     hooked = [use for use in loop.uses if use.hooks != Hooks() or use.own or use.wanted or use.last_step is not None]
     if hooked and (strategy is None or not all(map(_sees_all_replicas, hooked))):
         return NotPlain("hooks, on several devices or machines")
-    if any(WHOLE in use.arguments for use in loop.uses):
+    if any(use.by_batches for use in loop.uses):
         return NotPlain("predictions by batches, on several devices or machines")
     if any(not e.final for use in loop.uses if use.every is not None for e in use.exporters):
         return NotPlain("exports amid a training, on several devices or machines")

@@ -10,70 +10,17 @@ import ast
 import functools
 import operator
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Union
+from dataclasses import replace
 
 from migrator.normalise.draft.arguments import defaults, parameters
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.redefined import defined_above
 
+from .data.kinds import Count, Data, Env, Function, Known, Returns, Value, either, is_whole
+from .data.methods import method
 from .settings import is_count
 from .values import are_tensors, given_to
-
-
-@dataclass(frozen=True)
-class Data:
-    """A dataset."""
-
-    ends: bool | None
-    """None: that depends on what is known when the program runs."""
-    counted: bool = True
-    """Whether TensorFlow knows how many elements it has, without reading them."""
-    even: bool = True
-    """Whether all batches have the same shape, but for the number of their examples."""
-    batch: bool = False
-    """Whether it is one batch of tensors, which an Estimator reads again and again, and no dataset yet."""
-
-
-@dataclass(frozen=True)
-class Known:
-    """A value that the source says."""
-
-    value: object
-
-
-@dataclass(frozen=True)
-class Count:
-    """A number that an option of the program says."""
-
-
-@dataclass(frozen=True, eq=False)
-class Function:
-    """A function with what it was given already."""
-
-    module: Module
-    node: ast.FunctionDef | ast.Lambda
-    around: Mapping[str, Value]
-    given: tuple[Value, ...] = ()
-    named: tuple[tuple[str, Value], ...] = ()
-
-    def parameters(self) -> list[ast.arg]:
-        """Those that are not given yet."""
-        args = self.node.args
-        left = [*args.posonlyargs, *args.args][len(self.given) :] + args.kwonlyargs
-        return [arg for arg in left if arg.arg not in dict(self.named)]
-
-
-@dataclass(frozen=True)
-class Returns:
-    """A function without parameters that returns a dataset: of a library, or one of several."""
-
-    data: Data
-
-
-Value = Union[Data, Known, Count, Function, Returns, None]
-Env = dict[str, Value]
 
 _DATASET = "tensorflow.data.Dataset."
 _PRIVATE = "tensorflow.python.data."
@@ -184,8 +131,11 @@ class Reader:
         statement = module.assignment(node)
         if statement is not None:
             return self.value(module, statement.value)
+        of_object = method(self.project, module, node) if isinstance(node, ast.Attribute) else None
+        if of_object is not None:
+            return of_object
         given = [self.value(where, value) for where, value in given_to(self.project, module, node)]
-        if len(given) > 1 and all(_is_whole(value) for value in given):
+        if len(given) > 1 and all(is_whole(value) for value in given):
             data: list[Value] = [self.result(value) for value in given]
             both = functools.reduce(either, data) if None not in data else None
             return Returns(both) if isinstance(both, Data) else None
@@ -378,22 +328,6 @@ class _Body:
         env.clear()
         env.update(merged)
         return True
-
-
-def _is_whole(value: Value) -> bool:
-    """Whether a value is a function that needs no more arguments."""
-    return isinstance(value, Returns) or (isinstance(value, Function) and not value.parameters())
-
-
-def either(one: Value, other: Value) -> Value:
-    """What is true of both."""
-    if isinstance(one, Data) and isinstance(other, Data):
-        ends = one.ends if one.ends is other.ends else None
-        both = Data(ends, one.counted and other.counted, one.even and other.even, one.batch)
-        return both if one.batch is other.batch else None
-    if one is other or (isinstance(one, (Known, Count)) and one == other):
-        return one
-    return None
 
 
 def _repeated(base: Data, count: list[Value]) -> Data:

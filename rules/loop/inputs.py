@@ -9,7 +9,8 @@ from typing import Protocol
 
 from migrator.resolve.module import Module
 
-from .datasets import Data, Function, Reader, Returns
+from .data.kinds import Data, Function, Returns
+from .datasets import Reader
 
 
 class Text(Protocol):

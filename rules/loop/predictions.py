@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 
 from migrator.rewrite import Replace, code, with_arguments
@@ -25,13 +26,12 @@ class PredictionWriter:
         """Those of one call of ``predict``, of what `model` and `data` say."""
         module, call = self.module, use.call
         parent = module.parent(call)
-        if WHOLE in use.arguments:
-            outputs = f"map({model}.predict_on_batch, {data}.map(lambda features, *_: features))"
-            chosen = self._chosen(use, "outputs")
-            text = outputs if chosen == "outputs" else f"({chosen} for outputs in {outputs})"
-            yield from self.page.replaced(call, text)
+        if use.by_batches:
+            yield from self._by_batches(
+                use, f"map({model}.predict_on_batch, {data}.map(lambda features, *_: features))"
+            )
             return
-        if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "next":
+        if use.is_first and isinstance(parent, ast.Call):
             yield from self._first(use, parent, f"{model}.predict({data}.take(1), verbose=0)")
             return
         predict = f"{model}.predict({data}, verbose=0)"
@@ -58,6 +58,59 @@ class PredictionWriter:
             yield from self._columns(rows, names, held)
         else:
             yield from self._dicts(use, predict, name)
+
+    def _by_batches(self, use: Use, batches: str) -> Iterator[Edit]:
+        """Predictions that are made as they are read: of whole batches where the program wants these, else of examples."""
+        chosen = self._chosen(use, "outputs")
+        if WHOLE in use.arguments:
+            yield from self.page.replaced(
+                use.call, batches if chosen == "outputs" else f"({chosen} for outputs in {batches})"
+            )
+            return
+        _, places = named(self.module, use.call)
+        rows = rows_of(self.module, places[0]) if len(places) == 1 and use.sources[0].has_dicts else None
+        names = free_names(self.module, rows) if rows is not None else None
+        if rows is not None and names is not None and len(names) == 1 and rows.source is use.call and not rows.zipped:
+            key = next(self.module.segment(reads[0].slice) for reads in rows.reads.values())
+            (name,) = names.values()
+            display = self._display(use.call)
+            if display is not None:
+                instead: dict[ast.AST, str] = dict.fromkeys(itertools.chain.from_iterable(rows.reads.values()), name)
+                element = self.page.text(display.elt, instead)
+                loops = f"for outputs in {batches} for {name} in outputs[{key}]"
+                ifs = "".join(f" if {self.page.text(test, instead)}" for test in display.generators[0].ifs)
+                opened, closed = "[]" if isinstance(display, ast.ListComp) else "{}"
+                yield from self.page.replaced(display, f"{opened}{element} {loops}{ifs}{closed}")
+                return
+            yield from self._generated(use.call, f"{name} for outputs in {batches} for {name} in outputs[{key}]")
+            yield from self.page.replaced(rows.target, name)
+            yield from self._reads(rows, names)
+            return
+        row, each = (
+            ("dict(zip(outputs, row))", f"zip(*{chosen}.values())") if use.sources[0].has_dicts else ("row", "outputs")
+        )
+        if chosen != "outputs":
+            batches = f"({chosen} for outputs in {batches})"
+            each = "zip(*outputs.values())"
+        yield from self._generated(use.call, f"{row} for outputs in {batches} for row in {each}")
+
+    def _display(self, call: ast.Call) -> ast.ListComp | ast.SetComp | None:
+        """The list or set that is made of all predictions, by one loop."""
+        loop = self.module.parent(call)
+        display = self.module.parent(loop) if isinstance(loop, ast.comprehension) else None
+        if not isinstance(display, (ast.ListComp, ast.SetComp)) or len(display.generators) > 1:
+            return None
+        return display if self.module.unused_name("outputs", call) == "outputs" else None
+
+    def _generated(self, call: ast.Call, rows: str) -> Iterator[Edit]:
+        """A generator of rows in place of a call; as the only argument of another one it needs no parentheses."""
+        module, parent = self.module, self.module.parent(call)
+        if not isinstance(parent, ast.Call) or parent.args != [call] or parent.keywords:
+            yield from self.page.replaced(call, f"({rows})")
+        elif isinstance(parent.func, ast.Name) and parent.func.id == "list" and not module.is_bound("list", call):
+            yield from self.page.replaced(parent, f"[{rows}]")
+        else:
+            yield from self.page.change(Replace(call, code(f"_({rows})").args[0].value))  # type: ignore[attr-defined]
 
     def _is_gone_through(self, node: ast.expr) -> bool:
         """Whether a place goes over all rows from the first one on, so that an array is as good as an iterator."""
@@ -86,6 +139,10 @@ class PredictionWriter:
             iterated = f"zip({iterated})" if len(columns) > 1 else iterated
             yield from self.page.replaced(rows.source, iterated)
             yield from self.page.replaced(rows.target, target)
+        yield from self._reads(rows, names)
+
+    def _reads(self, rows: Rows, names: dict[str, str]) -> Iterator[Edit]:
+        """Reads of entries of an example, each by its name."""
         for key, places in rows.reads.items():
             for place in places:
                 yield from self.page.replaced(place, names[key])
@@ -102,14 +159,7 @@ class PredictionWriter:
         held = module.unused_name("outputs" if name is not None and name.id == "predictions" else "predictions", call)
         yield from self.page.above(before, [f"{held} = {predict}"])
         row = f"dict(zip({held}, row)) for row in zip(*{held}.values())"
-        parent = module.parent(call)
-        if isinstance(parent, ast.Call) and parent.args == [call] and not parent.keywords:
-            if isinstance(parent.func, ast.Name) and parent.func.id == "list" and not module.is_bound("list", call):
-                yield from self.page.replaced(parent, f"[{row}]")
-            else:
-                yield from self.page.change(Replace(call, code(f"_({row})").args[0].value))  # type: ignore[attr-defined]
-        else:
-            yield from self.page.replaced(call, f"({row})")
+        yield from self._generated(call, row)
 
     def _chosen(self, use: Use, predict: str) -> str:
         """Those of the predictions that a program asks for."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from migrator.resolve.module import Module
+from migrator.resolve.syntax import walk
 
 Comprehension = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 
@@ -78,6 +79,26 @@ def named(module: Module, node: ast.expr) -> tuple[ast.Name | None, list[ast.exp
         if len(scope.bindings.get(target.id, [])) == 1:
             return target, [*module.loads_of(target.id, scope)]
     return None, [node]
+
+
+def are_all_read(module: Module, node: ast.expr) -> bool:
+    """Whether a program goes through the predictions of a call to their end, which they have then."""
+    name, places = named(module, node)
+    if len(places) != 1 or (name is not None and not isinstance(module.parent(node), ast.Assign)):
+        return False
+    source: ast.expr = places[0]
+    parent = module.parent(source)
+    if _is_call(module, parent, "enumerate") and isinstance(parent, ast.Call) and parent.args == [source]:
+        source, parent = parent, module.parent(parent)
+    if any(_is_call(module, parent, name) for name in ("list", "tuple", "sorted", "set")):
+        return True
+    if isinstance(parent, ast.comprehension) and parent.iter is source:
+        return not isinstance(module.parent(parent), ast.GeneratorExp)
+    if not isinstance(parent, ast.For) or parent.iter is not source:
+        return False
+    return not any(
+        isinstance(n, (ast.Break, ast.Return, ast.Raise, ast.Yield)) for part in parent.body for n in walk(part)
+    )
 
 
 def _source(module: Module, node: ast.expr) -> tuple[ast.expr, str]:

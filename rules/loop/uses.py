@@ -21,9 +21,11 @@ from ..callbacks.logged_values import Logged
 from ..callbacks.model_hooks import ModelHooks
 from ..callbacks.savers import Saver, definitions_of, references_of
 from ..exports.exporters import Exporter
-from .datasets import Data, Reader
+from .data.kinds import Data
+from .datasets import Reader
 from .inputs import MODES, Input, read_input
 from .places import block_of, has_its_line, is_simple, line_above, stays
+from .rows import are_all_read
 from .settings import is_same, may_be_none
 from .sources import Place, Source
 from .specs import TRAIN_AND_EVALUATE, Validation, specs_of, validation_of
@@ -211,6 +213,21 @@ class Use(Place):
         return self.counted and self.every is not None and (goes_on or self.divided is None)
 
     @property
+    def by_batches(self) -> bool:
+        """Whether its predictions are made batch by batch, as they are read: they have no end, or different shapes."""
+        if self.method != "predict" or WHOLE in self.arguments or self.is_first:
+            return self.method == "predict" and WHOLE in self.arguments
+        data = self.input.data
+        ends = data.ends or (data.ends is None and are_all_read(self.module, self.call))
+        return not (ends and data.even)
+
+    @property
+    def is_first(self) -> bool:
+        """Whether ``next(…)`` reads one prediction alone."""
+        parent = self.module.parent(self.call)
+        return isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "next"
+
+    @property
     def saves_by(self) -> ast.expr | int:
         """Steps between two checkpoints of which listeners are told."""
         return self.fields.get("save_checkpoints_steps", SELDOM)
@@ -335,7 +352,7 @@ def _evaluated(
     reason = _of_exporters(use) or (_STOPS if hooks.stops and use.every is None else "")
     if reason:
         return reason
-    return _refused(module, call, "train", found.data) or use
+    return _refused(module, call, "train") or use
 
 
 def _of_exporters(use: Use) -> str:
@@ -384,7 +401,7 @@ def _method(
     if isinstance(found, str):
         return found
     use = _limited(reader, Use(module, call, method, node, sources, found, told, hooks=hooks))
-    return _refused(module, call, method, found.data, whole is not None) or use
+    return _refused(module, call, method) or use
 
 
 def _limited(reader: Reader, use: Use) -> Use:
@@ -447,20 +464,13 @@ def _says_nothing(name: str, value: ast.expr) -> bool:
     return name in ("hooks", "saving_listeners") and is_empty(value)
 
 
-def _refused(module: Module, call: ast.Call, method: str, data: Data, whole: bool = False) -> str:
-    """Why a method on such data is not what Keras does; predictions may be wanted by `whole` batches."""
+def _refused(module: Module, call: ast.Call, method: str) -> str:
+    """Why a call cannot become one of Keras."""
     start, end = module.span(call)
     if b"#" in module.source[start:end] and not has_its_line(module, call):
         return "a comment in a call that shares its line"
     if method == "train" and not isinstance(module.parent(call), ast.Expr):
         return "what `train` returns is read"
-    if method == "predict":
-        parent = module.parent(call)
-        first = isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "next"
-        if not data.ends and not first:
-            return "predictions on data without an end"
-        if not data.even and not whole:
-            return "predictions on batches of different shapes"
     return ""
 
 

@@ -324,6 +324,14 @@ def test_predictions_need_all_rows_unless_the_old_program_stopped_reading(tmp_pa
         assert judge((old, Side(folder, "new").predict(1, p=np.ones(4)))).verdict == verdict
 
 
+def test_predictions_that_the_old_program_did_not_ask_for(tmp_path: Path) -> None:
+    for chosen, verdict in ((True, "equal"), (False, "different")):
+        folder = tmp_path / verdict
+        old = Side(folder, "old").predict(1, p=np.ones(2))
+        old.writer.event("begin", kind="predict", call=1, stream=0, **({"chosen": True} if chosen else {}))
+        assert judge((old, Side(folder, "new").predict(1, p=np.ones(2), q=np.ones(2)))).verdict == verdict
+
+
 def test_nothing_compared_is_no_pass(sides: tuple[Side, Side]) -> None:
     report = judge(sides)
     assert report.verdict == "could not run" and "nothing was compared" in report.problem

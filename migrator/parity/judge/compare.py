@@ -326,6 +326,8 @@ def _predictions(report: CaseReport, old: Reader, new: Reader, drift: Drift) -> 
         if set(b) == {ALONE} and len(a) == 1:  # the only output of a Keras model, which an Estimator gives by its name
             b = dict.fromkeys(a, b[ALONE])
         unread = _left_out(report, old, "predict", call, set(a) - set(b))
+        if any(e["kind"] == "predict" and e["call"] == call and e.get("chosen") for e in old.of("begin")):
+            unread |= set(b) - set(a)  # `predict_keys`: Keras has all, of which a program takes the same ones
         for key in sorted((set(a) | set(b)) - unread):
             if key not in a or key not in b:
                 side = "new" if key not in b else "old"

@@ -323,7 +323,9 @@ def install(recorder: Recorder, draws: randomness.Draws) -> None:
     def watched_predict(self: Any, *args: Any, **named: Any) -> Iterator[Any]:
         call = recorder.begin("predict")
         recorder.end()
-        recorder.writer.event("begin", kind="predict", call=call, stream=recorder.stream(self), **_kind_of(self))
+        chosen = bool(named.get("predict_keys", args[1] if len(args) > 1 else None))
+        told = {**_kind_of(self), **({"chosen": True} if chosen else {})}
+        recorder.writer.event("begin", kind="predict", call=call, stream=recorder.stream(self), **told)
         recorder.progress.say(recorder.taken.get(recorder.stream(self), 0), recorder.steps, "predicting")
         single = named.get("yield_single_examples", args[4] if len(args) > 4 else True)
         rows: list[Any] = []

@@ -143,3 +143,72 @@ def test_what_an_object_is_for_its_own_method_is_not_seen() -> None:
 def test_an_option_that_is_a_number(owner: str, ends: bool | None) -> None:
     body = f"parser.add_argument('--epochs', type=int, default=3)\n{owner}"
     assert data_of(body, f"lambda: {SOURCE}.repeat(args.epochs)") == Data(ends)
+
+
+READER = """
+class Reader:
+    def __init__(self, path):
+        self.path = path
+
+    def rows(self, training):
+        return SOURCE.repeat() if training else self.source()
+
+    def source(self):
+        return SOURCE
+
+    @staticmethod
+    def fixed():
+        return SOURCE
+
+    @classmethod
+    def made(cls):
+        return SOURCE
+
+    @property
+    def shown(self):
+        return lambda: SOURCE
+
+
+class Owner:
+    def __init__(self):
+        self.reader = Reader("a")
+
+    def rows(self):
+        return self.reader.rows(True)
+
+
+reader = Reader("a")
+owner = Owner()
+""".replace("SOURCE", SOURCE)
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("lambda: reader.rows(True)", Data(False)),
+        ("lambda: reader.rows(False)", Data(True)),
+        ("reader.source", Data(True)),
+        ("Reader('b').source", Data(True)),
+        ("Reader.fixed", Data(True)),
+        ("Reader.made", Data(True)),
+        ("owner.rows", Data(False)),
+        ("reader.shown", None),
+        ("lambda: Reader.rows(reader, True)", None),
+        ("reader.unknown", None),
+        ("unknown.rows", None),
+    ],
+)
+def test_methods_of_objects(call: str, expected: object) -> None:
+    assert data_of(READER, call) == expected
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "class Other(Reader):\n    def source(self):\n        return SOURCE.repeat()\n",
+        "owner.reader = None\nreader = load()\n",
+        "def use(reader):\n    pass\nfor reader in load():\n    pass\n",
+    ],
+)
+def test_methods_that_may_be_others(more: str) -> None:
+    assert data_of(READER + more.replace("SOURCE", SOURCE), "reader.source") is None

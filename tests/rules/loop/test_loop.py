@@ -349,7 +349,6 @@ def test_arrays_of_which_less_is_seen_keep_the_helper(arguments: str, more: str)
         "estimator.train(make_input_fn(8, 1))\nprint('step %(global_step)d' % estimator.evaluate(make_input_fn(8, 1)))\n",
         "estimator.train(make_input_fn(8, 1))\nprint(estimator.model_dir)\n",
         "estimator.train(make_input_fn(8, 1))\nprint(list(estimator.predict(make_input_fn(8, 1), KEYS)))\n",
-        "estimator.train(make_input_fn(8, 1))\nfor p in estimator.predict(make_input_fn(8, None)):\n    print(p)\n    break\n",
         "def read():\n    x = {}\n    x['x'] = load()\n    return x, [[1.0]]\n\n\nestimator.train(read, steps=3)\n",
         "def read():\n    return {'x': [[1.0]]}, [[1.0]]\n\n\nestimator.train(read)\n",
         "def read(config):\n    return make_input_fn(8, 1)()\n\n\nestimator.train(read, steps=3)\n",

@@ -124,3 +124,66 @@ def test_some_of_the_predictions_of_a_batch() -> None:
 @pytest.mark.parametrize("more", [f"rows = {WHOLE}\nprint(next(rows))\n", f"print({WHOLE.replace('False', 'FLAG')})\n"])
 def test_batches_that_are_read_elsewhere(more: str) -> None:
     kept(f"{TRAINED}{more}")
+
+
+def packed(text: str) -> str:
+    """A text without blanks and line breaks."""
+    return "".join(text.split())
+
+
+ENDLESS = "estimator.predict(make_input_fn(4, None))"
+LAZY = "map(model.predict_on_batch, make_input_fn(4, None)().map(lambda features, *_: features))"
+
+
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        (
+            f"for p in {ENDLESS}:\n    print(p)\n    break\n",
+            f"for p in (dict(zip(outputs, row)) for outputs in {LAZY} for row in zip(*outputs.values())):\n"
+            "    print(p)\n    break\n",
+        ),
+        (
+            f"for p in {ENDLESS}:\n    print(p['score'])\n    break\n",
+            f"for score in (score for outputs in {LAZY} for score in outputs['score']):\n    print(score)\n    break\n",
+        ),
+        (
+            f"rows = {ENDLESS}\nprint(next(rows))\n",
+            f"rows = (dict(zip(outputs, row)) for outputs in {LAZY} for row in zip(*outputs.values()))\nprint(next(rows))\n",
+        ),
+        (
+            f"print([p['score'] * 2 for p in {ENDLESS} if p['score']])\n",
+            f"print([score * 2 for outputs in {LAZY} for score in outputs['score'] if score])\n",
+        ),
+    ],
+)
+def test_predictions_without_an_end_are_made_as_they_are_read(before: str, after: str) -> None:
+    assert packed(loop(TRAINED + before)).endswith(packed(after))
+
+
+@pytest.mark.parametrize(
+    "before, whole",
+    [
+        ("print([p['score'] for p in PREDICT])\n", True),
+        ("for p in PREDICT:\n    print(p['score'])\n", True),
+        ("print(len(list(PREDICT)))\n", True),
+        ("for i, p in enumerate(PREDICT):\n    print(i, p['score'])\n", True),
+        ("for p in PREDICT:\n    print(p['score'])\n    if p['score']:\n        break\n", False),
+        ("rows = PREDICT\nprint(next(rows))\n", False),
+        ("print(any(p['score'] for p in PREDICT))\n", False),
+        ("import itertools\nprint([p['score'] for p in itertools.islice(PREDICT, 3)])\n", False),
+    ],
+)
+def test_predictions_of_which_all_are_read_have_an_end(before: str, whole: bool) -> None:
+    text = loop(
+        f"import sys\nEPOCHS = len(sys.argv)\n{TRAINED}" + before.replace("PREDICT", PREDICT.replace("1)", "EPOCHS)"))
+    )
+    assert ("model.predict(" in text) is whole and ("predict_on_batch" in text) is not whole
+
+
+def test_batches_of_different_shapes() -> None:
+    text = loop(
+        "def read():\n    return tf.data.Dataset.from_tensor_slices({'x': [[1.0]]}).padded_batch(2, {'x': [None]})\n\n\n"
+        f"{TRAINED}print([p['score'] for p in estimator.predict(read)])\n"
+    )
+    assert "for outputs in map(model.predict_on_batch, read().map(lambda features, *_: features))" in text
