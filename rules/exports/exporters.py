@@ -9,11 +9,11 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
-from migrator.resolve.syntax import walk
 
 from ..callbacks.elements import Element, elements_of
 from ..estimator_calls.estimator_values import PREFIX
 from ..loop.places import has_its_line, is_simple, moves
+from .comparisons import compares
 from .receivers import Receiver, receiver_of
 
 _SIGNATURES = {
@@ -26,7 +26,6 @@ _SIGNATURES = {
 NAMES = frozenset(PREFIX + name for name in _SIGNATURES)
 _KEPT = 5
 """How many exports stay where a program does not say."""
-_RESULTS = ["best_eval_result", "current_eval_result"]
 _UNSEEN = "`exporters` of its EvalSpec"
 
 
@@ -103,22 +102,13 @@ def _exporter(project: Project, module: Module, made: ast.expr, call: ast.Call) 
     number = keep.value if isinstance(keep, ast.Constant) else _KEPT if keep is None else 0
     if number is not None and (type(number) is not int or number < 1):
         return _UNSEEN
-    if compare is not None and not _compares(project, module, compare):
+    if compare is not None and not compares(project, module, compare):
         return "how a BestExporter compares evaluations"
     fed = receiver_of(project, module, given["serving_input_receiver_fn"], call)
     if isinstance(fed, str):
         return fed
     kept = None if short == "FinalExporter" else number
     return Exporter(made.func, given["name"], fed, (), short, kept, keep is not None, compare)
-
-
-def _compares(project: Project, module: Module, node: ast.expr) -> bool:
-    """Whether an expression is a function of the program that takes two evaluations, and does not ask for their steps."""
-    found = project.definition(module, node) if isinstance(node, (ast.Name, ast.Attribute)) else None
-    if found is None or not isinstance(found.node, ast.FunctionDef) or found.node.decorator_list:
-        return False
-    steps = any(isinstance(n, ast.Constant) and n.value == "global_step" for n in walk(found.node))
-    return not steps and [argument.arg for argument in found.node.args.args] == _RESULTS
 
 
 def _alone(module: Module, name: ast.Name, statement: ast.Assign) -> bool:

@@ -16,6 +16,7 @@ from ..loop.comments import comments
 from ..loop.making import Names, restored
 from ..loop.page import Page
 from ..loop.uses import Use
+from .comparisons import BEST, CURRENT, inlined
 from .exporters import Exporter
 from .exports import Export
 from .placeholders import Told, told_by
@@ -108,9 +109,16 @@ class ExportWriter:
             functions.lines += [f"{best} = {{}}", ""]
             above, condition = [], f'not {best} or {best}["val_loss"] > logs["val_loss"]'
             if exporter.compare is not None:
-                compare = f"{self.page.text(exporter.compare)}(best_eval_result={best}, current_eval_result=result)"
-                above = ['result = {name[4:]: value for name, value in logs.items() if name.startswith("val_")}']
-                condition = f"not {best} or {compare}"
+                compare = exporter.compare
+                short = (
+                    inlined(self.module, compare, best, "logs", self.page.text)
+                    if isinstance(compare, ast.Lambda)
+                    else None
+                )
+                if short is None:
+                    above = ['result = {name[4:]: value for name, value in logs.items() if name.startswith("val_")}']
+                    short = f"{self.page.closed(compare)}({BEST}={best}, {CURRENT}=result)"
+                condition = f"not {best} or {short}"
             lines = [f"{best}.update({'result' if above else 'logs'})", *lines]
             found.append(functions.add(EPOCH, "export_best", lines, condition, above))
         return found

@@ -46,6 +46,16 @@ def is_better(best_eval_result, current_eval_result):
 
 
 """
+LAMBDA = 'lambda best_eval_result, current_eval_result: current_eval_result["loss"] < best_eval_result["loss"]'
+FACTORY = """\
+def better_by(key):
+    def compare(best_eval_result, current_eval_result):
+        return current_eval_result[key] > best_eval_result[key]
+
+    return compare
+
+
+"""
 COMPARED = COMPARE + BEST.replace("serving_input_fn)", "serving_input_fn, compare_fn=is_better, exports_to_keep=2)")
 
 
@@ -137,6 +147,32 @@ def test_an_export_after_each_evaluation() -> None:
 """,
             "2",
         ),
+        (
+            COMPARED.replace("compare_fn=is_better", f"compare_fn={LAMBDA}"),
+            """\
+    if not best or logs["val_loss"] < best["val_loss"]:
+        best.update(logs)
+""",
+            "2",
+        ),
+        (
+            COMPARED.replace("compare_fn=is_better", "compare_fn=lambda current_eval_result, best_eval_result=0: f()"),
+            """\
+    result = {name[4:]: value for name, value in logs.items() if name.startswith("val_")}
+    if not best or (lambda current_eval_result, best_eval_result=0: f())(best_eval_result=best, current_eval_result=result):
+        best.update(result)
+""",
+            "2",
+        ),
+        (
+            FACTORY + COMPARED.replace("compare_fn=is_better", 'compare_fn=better_by("loss")'),
+            """\
+    result = {name[4:]: value for name, value in logs.items() if name.startswith("val_")}
+    if not best or better_by("loss")(best_eval_result=best, current_eval_result=result):
+        best.update(result)
+""",
+            "2",
+        ),
     ],
 )
 def test_an_export_after_each_evaluation_that_is_the_best_one(main: str, head: str, keep: str) -> None:
@@ -166,6 +202,17 @@ eval_spec ="""
         (COMPARED.replace("best_eval_result", "best"), EVERY, "exporter"),
         (COMPARED.replace('best_eval_result["loss"]', 'best_eval_result["global_step"]'), EVERY, "exporter"),
         (COMPARED.replace("compare_fn=is_better", "compare_fn=lambda *results: True"), EVERY, "exporter"),
+        (
+            COMPARED.replace("compare_fn=is_better", f"compare_fn=({LAMBDA}) if __name__ else is_better"),
+            EVERY,
+            "exporter",
+        ),
+        (
+            COMPARED.replace("compare_fn=is_better", f"compare_fn={LAMBDA.replace('loss', 'global_step')}"),
+            EVERY,
+            "exporter",
+        ),
+        (COMPARED.replace("compare_fn=is_better", "compare_fn=made_elsewhere()"), EVERY, "exporter"),
         (COMPARED.replace("exports_to_keep=2", "exports_to_keep=len(__name__)"), EVERY, "exporter"),
         (COMPARED.replace("exports_to_keep=2", "exports_to_keep=0"), EVERY, "exporter"),
         (LATEST + "print(serving_input_fn())\n", EVERY, "exporter"),  # which returns something else then
