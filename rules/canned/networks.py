@@ -14,7 +14,7 @@ from migrator.resolve.project import Project
 from ..estimator_calls.estimator_values import Construction
 from ..inputs.feature_columns import SHARED
 from ..inputs.foreign_columns import refuse_foreign_columns
-from ..loop.variables import Variables
+from ..loop.variables import OfCanned
 from .canned import arguments_of
 from .head_arguments import head_of
 from .heads import Head
@@ -86,9 +86,9 @@ class Network:
         return "logits" if self.head.has_logits or self.combined else "prediction"
 
     @property
-    def variables(self) -> Variables:
+    def variables(self) -> OfCanned:
         """Its weights by the names of an Estimator."""
-        return Variables(self.sums, self.last, not self.has_layers)
+        return OfCanned(self.sums, self.last, not self.has_layers)
 
     def argument(self, name: str, part: str) -> str:
         """The parameter called `name` of its `part`, ``dnn`` or ``linear``."""

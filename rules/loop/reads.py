@@ -15,7 +15,7 @@ from .places import is_simple, stays
 from .settings import is_same
 from .sources import Place, Source
 from .uses import Use, is_followed
-from .variables import NAMES, VALUE, named
+from .variables import NAMES, VALUE, is_read, named
 
 STEP = "global_step"
 _GLOBAL_STEP = re.compile(r"^global_step$|\{global_step\b|%\(global_step\)")
@@ -72,7 +72,7 @@ def read_of(module: Module, node: ast.expr, sources: tuple[Source, ...]) -> Read
     if what in (NAMES, VALUE) and isinstance(call, ast.Call) and called:
         kinds = {source.variables for source in sources}
         known = kinds.pop() if len(kinds) == 1 else None
-        if known is None or not known.is_read(module, call, what) or not is_simple(node):
+        if known is None or not is_read(known, module, call, what) or not is_simple(node):
             return f"`.{what}` of its Estimator"
         return Read(module, call, what, node, sources, named(call))
     if what == "latest_checkpoint" and isinstance(call, ast.Call) and called and not call.args and not call.keywords:

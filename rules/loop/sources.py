@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from migrator.analyse.function.plan import Plan
 from migrator.analyse.function.translate import is_none
+from migrator.analyse.variables.scopes import variable_map
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.reasons import reason_at
@@ -21,7 +22,7 @@ from ..exports.signatures import Signatures, signatures_of
 from ..losses_metrics.step_summaries import recorded, shown_metrics, written
 from .places import has_its_line, stays
 from .settings import Settings, settings_of
-from .variables import Variables
+from .variables import OfModelFn, Variables
 
 
 @dataclass(frozen=True)
@@ -172,7 +173,10 @@ def kind_of(plans: list[Plan]) -> Kind:
     starts = any(plan.starting for plan in plans)
     if starts and len(plans) > 1:
         refused = refused or "values of a checkpoint for one of several model_fns"
-    return Kind(dicts, refused, summaries, any(map(recorded, plans)), signatures, hooks, starts=starts)
+    weights = OfModelFn(variable_map(plans[0])) if len(plans) == 1 else None
+    return Kind(
+        dicts, refused, summaries, any(map(recorded, plans)), signatures, hooks, starts=starts, variables=weights
+    )
 
 
 def kind_of_keras(construction: Construction) -> Kind:

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from migrator.resolve.module import Module
 
@@ -15,8 +16,39 @@ _LAYER = re.compile(r"dnn/hiddenlayer_(\d+)/(kernel|bias)$")
 _COLUMN = re.compile(r"linear/linear_model/(.+)/weights$")
 
 
+class Variables(Protocol):
+    """The weights of a model."""
+
+    @property
+    def listed(self) -> bool:
+        """Whether a method of it may give all weights by the names of an Estimator."""
+
+    def value(self, module: Module, name: ast.expr, model: str, text: Callable[[ast.expr], str]) -> str:
+        """The expression for the weight of a name; empty where only such a method knows it."""
+
+
 @dataclass(frozen=True)
-class Variables:
+class OfModelFn:
+    """The weights of a model that takes the place of a model_fn."""
+
+    paths: tuple[tuple[str, str], ...]
+    """Their names in TensorFlow 1, and where the model holds them: ``dense/kernel``, ``hidden.kernel``."""
+    listed: bool = False
+
+    def value(self, module: Module, name: ast.expr, model: str, text: Callable[[ast.expr], str]) -> str:
+        """The expression for the weight of a name; empty where it is not known which one that is."""
+        before, hole, _ = _parts(name)
+        if hole is not None:
+            return ""
+        if before == "global_step":
+            return f"{model}.optimizer.iterations.numpy()"
+        found = [path for known, path in self.paths if known == before]
+        single = len(found) == 1 and "*" not in found[0] and "late_weights" not in found[0]
+        return f"{model}.{found[0]}.numpy()" if single else ""
+
+
+@dataclass(frozen=True)
+class OfCanned:
     """The weights of a model that takes the place of a canned Estimator."""
 
     sums: bool
@@ -45,12 +77,13 @@ class Variables:
             return f"{model}.{self.last}.{before.rpartition('/')[2]}.numpy()"
         return ""
 
-    def is_read(self, module: Module, call: ast.Call, what: str) -> bool:
-        """Whether it is understood what a call of the method of an Estimator reads."""
-        if what == NAMES:
-            return not call.args and not call.keywords and (self.listed or _is_printed(module, call))
-        name = named(call)
-        return name is not None and bool(self.listed or self.value(module, name, "model", lambda node: "x"))
+
+def is_read(variables: Variables, module: Module, call: ast.Call, what: str) -> bool:
+    """Whether it is understood what a call of the method of an Estimator reads."""
+    if what == NAMES:
+        return not call.args and not call.keywords and (variables.listed or _is_printed(module, call))
+    name = named(call)
+    return name is not None and bool(variables.listed or variables.value(module, name, "model", lambda node: "x"))
 
 
 def named(call: ast.Call) -> ast.expr | None:

@@ -54,6 +54,13 @@ BODIES = {
         sizes = [size + 1 for size in params["layers"]]
         predictions = tf.layers.dense(features["x"], sum(sizes))
     """,
+    "a name that a comprehension has for itself": """
+        nets = {}
+        for name in ["a", "b"]:
+            nets[name] = tf.layers.dense(features["x"], 2, name="tower_" + name)
+        scaled = {name: net * params["scale"] for name, net in nets.items()}
+        predictions = scaled["a"] + scaled["b"]
+    """,
     "tuple of static names": """
         first, second = params["layers"]
         predictions = tf.layers.dense(tf.layers.dense(features["x"], first), second) * first
@@ -248,3 +255,8 @@ loss *= tf.reduce_mean(scale)
     call = method(migrate(model_fn(body, end=f"{end}\n{TRAIN_OP}\n{SPEC}")), "call")
     assert '    other = None\n    if self.params["aux"]:\n        other = ' in call
     assert "scale = None" not in call
+
+
+def test_a_loop_is_known_although_a_comprehension_walks_over_tensors_by_the_same_name() -> None:
+    text = migrate(model_fn(BODIES["a name that a comprehension has for itself"]))
+    assert "for name in" in method(text, "__init__") and "def build(" not in text

@@ -14,7 +14,7 @@ from migrator.analyse.statements.lengths import Lengths
 from migrator.analyse.statements.modes import ALL_MODES, Modes
 from migrator.analyse.statements.names import binds, reads, root_name, targets
 from migrator.analyse.statements.slicing import Slicer
-from migrator.analyse.statements.walks import bound_times, comprehensions, turns_time
+from migrator.analyse.statements.walks import bound_times, comprehensions, own_reads, turns_time
 from migrator.resolve.syntax import children, walk
 
 COLLECTED = frozenset({"losses", "updates", "trainable_variables", "trainable_weights"})
@@ -51,6 +51,10 @@ class Times:
         constants = {name for leaf in flow.leaves for name in self._constants(leaf.node) if counts[name] == 1}
         self._settled = constants & self._read_once(flow) if constants else constants
         generators = {leaf: list(comprehensions(leaf.node)) for leaf in flow.leaves}
+        heads = {frame.node: frame for leaf in flow.leaves for frame in leaf.frames}.values()
+        elsewhere = {*counts, *dynamic, *(name for frame in heads for name in frame.binds())}
+        self._own = {read: at for leaf in flow.leaves for read, at in own_reads(leaf.node, elsewhere)}
+        self._turns: dict[tuple[ast.comprehension, str], Time] = {}
         changed = True
         while changed:
             changed = False
@@ -66,7 +70,11 @@ class Times:
                         changed |= self._raise(name, time)
                 for generator in generators[leaf]:
                     for name, time in bound_times(generator, self.of):
-                        changed |= time > Time.STATIC and self._raise(name, time)
+                        if name in elsewhere:
+                            changed |= self._turns.get((generator, name), Time.STATIC) < time
+                            self._turns[generator, name] = time
+                        else:
+                            changed |= time > Time.STATIC and self._raise(name, time)
 
     def _raise(self, name: str, time: Time) -> bool:
         if time <= self._names.get(name, Time.STATIC) or (time is Time.EAGER and name in self._settled):
@@ -191,7 +199,8 @@ class Times:
         if isinstance(node, ast.Constant):
             return Time.STATIC
         if isinstance(node, ast.Name):
-            return self.name(node.id)
+            turn = self._own.get(node)
+            return self.name(node.id) if turn is None else self._turns.get(turn, Time.STATIC)
         if isinstance(node, ast.Lambda):
             return max((self.name(n) for n in reads(node)), default=Time.STATIC)
         if isinstance(node, ast.Call):

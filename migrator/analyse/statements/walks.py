@@ -7,12 +7,13 @@ parts is; the others are walked over in `call` only.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
+from types import MappingProxyType
 from typing import Union
 
 from migrator.analyse.statements.bindingtime import Time
-from migrator.analyse.statements.names import enumerated, targets
-from migrator.resolve.syntax import walk
+from migrator.analyse.statements.names import enumerated, parameters, targets
+from migrator.resolve.syntax import children, walk
 
 Loop = Union[ast.For, ast.comprehension]
 Comprehension = (ast.ListComp, ast.DictComp, ast.GeneratorExp)
@@ -52,6 +53,28 @@ def turns_time(loop: Loop, time: Callable[[ast.AST], Time]) -> Time:
 def static_parts(loop: Loop, time: Callable[[ast.AST], Time]) -> list[tuple[ast.expr, ast.expr]]:
     """The parts that are known when the model is built."""
     return [(target, iterable) for target, iterable in parts(loop) if time(iterable) <= Time.MODE]
+
+
+def own_reads(
+    node: ast.AST, names: Collection[str], bound: Mapping[str, ast.comprehension] = MappingProxyType({})
+) -> Iterator[tuple[ast.AST, tuple[ast.comprehension, str]]]:
+    """The reads of `names` that the loops of comprehensions have bound for themselves, each with its loop."""
+    if isinstance(node, ast.Name) and node.id in bound:
+        yield node, (bound[node.id], node.id)
+    inner = dict(bound)
+    if isinstance(node, (*Comprehension, ast.SetComp)):
+        for generator in node.generators:
+            yield from own_reads(generator.iter, names, inner)
+            inner.update((name, generator) for name in targets(generator.target) if name in names)
+            for test in generator.ifs:
+                yield from own_reads(test, names, inner)
+        for part in (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,):
+            yield from own_reads(part, names, inner)
+        return
+    if isinstance(node, (ast.Lambda, ast.FunctionDef)):
+        inner = {name: loop for name, loop in inner.items() if name not in parameters(node)}
+    for child in children(node):
+        yield from own_reads(child, names, inner)
 
 
 def comprehensions(node: ast.AST) -> Iterator[ast.comprehension]:

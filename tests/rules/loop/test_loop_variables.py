@@ -85,3 +85,50 @@ def test_a_list_of_names_with_the_step_is_no_result_of_an_evaluation() -> None:
     uses = "print(estimator.evaluate(input_fn)['loss'])\n"
     uses += "print([n for n in estimator.get_variable_names() if n not in ['global_step']])\n"
     assert "if n not in ['global_step']]" in written(LINEAR, uses)
+
+
+OWN = """import tensorflow as tf
+
+
+def model_fn(features, labels, mode):
+    table = tf.get_variable("table", [4, 2])
+    with tf.variable_scope("tower"):
+        net = tf.layers.dense(tf.nn.embedding_lookup(table, features["id"]), 3, name="hidden")
+    for _ in range(2):
+        net = tf.layers.dense(net, 3)
+    loss = tf.reduce_mean(tf.square(net))
+    step = tf.train.get_global_step()
+    train_op = tf.train.AdamOptimizer(0.1).minimize(loss, step)
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op, predictions={"net": net})
+
+
+estimator = tf.estimator.Estimator(model_fn)
+estimator.train(lambda: tf.data.Dataset.from_tensors({"id": [1]}).repeat(), steps=5)
+key = "table"
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("'table'", "model.table.numpy()"),
+        ("name='tower/hidden/kernel'", "model.hidden.kernel.numpy()"),
+        ("'global_step'", "model.optimizer.iterations.numpy()"),
+    ],
+)
+def test_values_of_a_model_fn(name: str, value: str) -> None:
+    source = f"{OWN}print(estimator.get_variable_value({name}).shape)\n"
+    assert HELPERS not in run(source)
+    assert f"print({value}.shape)\n" in joined(migrate(source))
+
+
+def test_names_of_a_model_fn_that_are_shown() -> None:
+    assert "print([weight.name for weight in model.weights])\n" in migrate(
+        f"{OWN}print(estimator.get_variable_names())\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["key", "'dense/kernel'", "'table/Adam'", "'table:0'", "'tower/' + key"])
+def test_values_of_which_it_is_not_known_what_they_are(name: str) -> None:
+    after = run(f"{OWN}print(estimator.get_variable_value({name}))\n")
+    assert ".fit(" not in after["program.py"].after.decode()

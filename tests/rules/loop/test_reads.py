@@ -99,7 +99,8 @@ def test_a_checkpoint_without_a_folder() -> None:
         f"def one():\n    return estimator.evaluate({READ}, checkpoint_path='one')\n\n\none()\nestimator.evaluate({READ})\n",
         "print(estimator.params)\n",
         "print(estimator.config)\n",
-        "print(estimator.get_variable_names())\n",
+        "names = estimator.get_variable_names()\n",
+        "print(estimator.get_variable_value('dense/gamma'))\n",
     ],
 )
 def test_what_is_not_understood_stays_with_helpers(after: str) -> None:
