@@ -64,6 +64,8 @@ class Drafts:
         """Names of the classes that functions (path and name) built their networks with, and that are taken apart."""
         self.owners: dict[tuple[str, str], str] = {}
         """Names of the classes that functions were methods of."""
+        self.shared_params: set[tuple[str, str]] = set()
+        """Model_fns (path and name) whose params were handed to them by the program, not copied by their Estimator."""
         self.renamed: dict[str, str] = {}
         """New names of local names of functions whose bodies took the place of a call, with those that they had."""
         self.remarks: list[tuple[Location, str]] = []
@@ -75,7 +77,7 @@ class Drafts:
         """Drafts in the same state, which go their own way."""
         other = copy.copy(self)
         for name, value in vars(self).items():
-            if isinstance(value, (dict, list)):
+            if isinstance(value, (dict, list, set)):
                 setattr(other, name, value.copy())
         return other
 

@@ -23,6 +23,9 @@ from migrator.normalise.functions.partials import filled_in, written_out
 from migrator.normalise.functions.training_flags import told_to_train
 from migrator.normalise.functions.wrapped import unwrapped
 from migrator.normalise.names.chosen_names import table_of_names
+from migrator.normalise.names.grown_parameters import grown_parameters
+from migrator.normalise.names.set_entries import set_entries
+from migrator.normalise.names.spelled_entries import spelled_out
 from migrator.normalise.names.taken_features import copied_features
 from migrator.normalise.objects.callables import CALL, called_object, inner_root, plain_partial
 from migrator.normalise.objects.chosen_classes import table_of_functions
@@ -134,8 +137,11 @@ class Preparation(ObjectSteps):
         if worklist.changed:
             return
         yield self._held_attributes(roots), None
-        models = (root_function(self.drafts.project, *root) for root in roots)
-        yield from ((copied_features(model), None) for model in models if model is not None)
+        found = (root_function(self.drafts.project, *root) for root in roots)
+        models = [model for model in found if model is not None]
+        yield grown_parameters(self.drafts, models), None
+        for model in models:
+            yield copied_features(model) or spelled_out(model) or set_entries(self.drafts, model), None
 
     def _decorated(self, roots: list[Place]) -> list[Change]:
         """Model_fns that a decorator makes of networks are written out."""
@@ -187,7 +193,7 @@ class Preparation(ObjectSteps):
         if isinstance(node, ast.Lambda):
             return lambda_function(self.drafts, module, node)
         plain = table_of_names(self.drafts, module, node) or table_of_functions(self.drafts, module, node)
-        plain = plain or plain_partial(self.drafts.project, module, node)
+        plain = plain or plain_partial(self.drafts, module, node)
         if plain:
             return plain
         node = inner_root(module, node)
@@ -230,6 +236,8 @@ class Preparation(ObjectSteps):
         lineage = ancestors(self.drafts.project, found.owner)
         self._taken_out |= {(owner.module.path, name) for owner in lineage if is_abstract(owner, name)}
         self.drafts.owners[found.module.path, new] = found.owner.name
+        if PARAMS in extra:
+            self.drafts.shared_params.add((found.module.path, new))
         if found.function.name in self._moved_down | GENERIC:  # the class is the model
             self.drafts.model_classes[found.module.path, new] = found.owner.name
         for place, estimator in zip(places, estimators):

@@ -46,7 +46,7 @@ def partial_behind(module: Module, node: ast.expr) -> ast.Call | None:
     return node if known and isinstance(node, ast.Call) else None
 
 
-def plain_partial(project: Project, module: Module, node: ast.expr) -> list[Change]:
+def plain_partial(drafts: Drafts, module: Module, node: ast.expr) -> list[Change]:
     """The edits that leave one ``partial(f, a=1)`` of what fills arguments in by position, several times, or with the params
     that the Estimator could be given as well. Raises Stuck."""
     partial = partial_behind(module, node)
@@ -59,8 +59,8 @@ def plain_partial(project: Project, module: Module, node: ast.expr) -> list[Chan
     if within is not None:
         return _flattened(module, partial, within)
     if len(partial.args) > 1:
-        return _by_name(project, module, partial)
-    return _params(project, module, partial) if partial is node else []
+        return _by_name(drafts.project, module, partial)
+    return _params(drafts, module, partial) if partial is node else []
 
 
 def called_object(drafts: Drafts, module: Module, node: ast.expr) -> list[Change]:
@@ -103,12 +103,16 @@ def _by_name(project: Project, module: Module, partial: ast.Call) -> list[Change
     return Change.every([(module, Replace(partial, with_arguments(module.cst.call(partial), named=named)))])
 
 
-def _params(project: Project, module: Module, partial: ast.Call) -> list[Change]:
+def _params(drafts: Drafts, module: Module, partial: ast.Call) -> list[Change]:
     """``Estimator(partial(f, params=p))`` becomes ``Estimator(f, params=p)``."""
+    project = drafts.project
     given = next((keyword for keyword in partial.keywords if keyword.arg == PARAMS), None)
     estimator = params_of(project, module, partial) if given is not None else None
     if given is None or estimator is None:
         return []
+    function = root_function(project, module, partial.args[0])
+    if function is not None:
+        drafts.shared_params.add((function.module.path, function.name))
     rest = [keyword for keyword in partial.keywords if keyword is not given]
     new = _filled(module, partial, [partial.args[0], *rest]) if rest else module.cst.expression(partial.args[0])
     told = with_arguments(module.cst.call(estimator), add={PARAMS: module.cst.expression(given.value)})
