@@ -41,6 +41,8 @@ _CONVERTED = {
     "tensorflow.convert_to_tensor": "value dtype name",
 }
 _FILLED = {"zeros": '"zeros"', "ones": '"ones"'}
+VALUES = frozenset({"tensorflow.constant", *(f"tensorflow.{name}" for name in (*_DRAWN, *_FILLED))})
+"""Functions whose values variables begin with."""
 
 
 def variable(call: ast.Call, name: str, resolve: Resolve) -> Layer:

@@ -31,6 +31,7 @@ from ..layers import (
     filled_sizes,
     keras_assembled,
     keras_collected,
+    named_values,
     normalization_by_condition,
     repeated_layers,
 )
@@ -90,6 +91,7 @@ FUNCTIONS: tuple[Desugaring[OfFunction], ...] = (
     keras_assembled.expand,
     metric_entries.expand,
     filled_sizes.expand,
+    named_values.expand,
     summary_tags.expand,
     scoped_summaries.expand,
     kept_iterators.expand,
