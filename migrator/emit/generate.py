@@ -40,7 +40,7 @@ from migrator.emit.metricwriter import MetricsWriter, conditions, names_read, or
 from migrator.emit.modelwriter import ModelWriter
 from migrator.emit.predictwriter import picked_lines, predict_lines
 from migrator.emit.recording import counted_step, init_lines, logged_step, logs_lines, recorded_step, silent_step
-from migrator.emit.resultwriter import result_lines
+from migrator.emit.resultwriter import read_results, result_lines, with_results
 from migrator.emit.servingwriter import serving_lines, serving_methods
 from migrator.emit.trainstep import train_step_lines
 from migrator.emit.writer import Writer
@@ -179,6 +179,7 @@ class Generator(ModelWriter):
                 for name in leaf.defs if alone and plan.metric_call(leaf) is entry.call else ():
                     self.shared.metrics[name] = f"self.{entry.attribute}.result()"
         self.shared.metrics.update(training_metrics(plan, entries))
+        self.shared.metrics.update(read_results(plan, derived))
         return entries, derived
 
     def _training(self) -> tuple[TrainOp | None, list[str]]:
@@ -372,8 +373,7 @@ class Generator(ModelWriter):
             return [*last, *lines] if nothing_else else [*lines, *last]
 
         lines = written(self.lean(support, written))
-        lines += writer.block(self.plan.metric_effects, indent)
-        lines.append(f"{indent}return self.get_metrics_result()")
+        lines += with_results(self.plan, writer.block(self.plan.metric_effects, indent), indent)
         head = f"{self.indent}{self.unit}def compute_metrics(self, x, y, y_pred, sample_weight):"
         return [head, *trimmed(lines)]
 

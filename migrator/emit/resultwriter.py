@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.results.derivedmetrics import DerivedMetric, update_name, value_name
 from migrator.analyse.results.metrics import MetricEntry
 from migrator.analyse.results.outputs import repr_key
@@ -12,6 +14,8 @@ from migrator.emit.writer import Writer
 from migrator.resolve.syntax import walk
 
 if TYPE_CHECKING:
+    from migrator.analyse.function.body import Body
+    from migrator.analyse.function.plan import Plan
     from migrator.emit.modelwriter import ModelWriter
 
 
@@ -21,8 +25,7 @@ def result_lines(generator: ModelWriter, entries: list[MetricEntry], derived: li
         return []
     plan, unit = generator.plan, generator.unit
     indent = generator.indent + unit * 2
-    used = {node.id for node in walk(plan.function) if isinstance(node, ast.Name)}
-    results = next(name for name in ("results", "metric_results", "all_results") if name not in used)
+    results = _results(plan)
     leaves = plan.ordered({leaf for metric in derived for leaf in metric.leaves})
     support = generator.static_names(leaves, [metric.value for metric in derived])
     names = generator.names("results")
@@ -45,3 +48,37 @@ def result_lines(generator: ModelWriter, entries: list[MetricEntry], derived: li
         *lines,
         f"{indent}return {results}",
     ]
+
+
+def _results(plan: Body) -> str:
+    """The name of the results of all metrics."""
+    used = {node.id for node in walk(plan.function) if isinstance(node, ast.Name)}
+    return next(name for name in ("results", "metric_results", "all_results") if name not in used)
+
+
+def read_results(plan: Plan, derived: Iterable[DerivedMetric]) -> dict[str, str]:
+    """How the values of derived metrics are written where a training reads their pairs, by the names of these.
+
+    Raises Unsupported where it reads a part of one by another name.
+    """
+    found: dict[str, str] = {}
+    for metric in derived:
+        for leaf in metric.skipped:
+            node = leaf.node
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Tuple):
+                if isinstance(node.targets[0], ast.Name):
+                    found[node.targets[0].id] = f"{_results(plan)}[{repr_key(metric.key)}]"
+    inner = {leaf for metric in derived for leaf in metric.skipped if not leaf.defs <= set(found)}
+    for effect in plan.metric_effects:
+        read = plan.slicer.inputs(effect)
+        if any(inner & set(plan.slicer.reaching(name, effect.index, "train", effect)) for name in read):
+            raise Unsupported("a part of a metric that is computed from others is read in training", effect.node)
+    return found
+
+
+def with_results(plan: Plan, effects: list[str], indent: str) -> list[str]:
+    """The end of `compute_metrics`: what a training does with metrics, of which `effects` may read the results of all."""
+    results = _results(plan)
+    if not any(f"{results}[" in line for line in effects):
+        return [*effects, f"{indent}return self.get_metrics_result()"]
+    return [f"{indent}{results} = self.get_metrics_result()", *effects, f"{indent}return {results}"]

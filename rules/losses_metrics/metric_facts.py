@@ -129,3 +129,10 @@ CONTRIB_METRICS: dict[str, MetricFact] = {
     "streaming_pearson_correlation": MetricFact("+PearsonCorrelation", f"predictions labels weights {TAIL}"),
 }
 """Those of `tf.contrib.metrics` that are none of `tf.metrics` under another name; for the others see contrib_functions.py."""
+
+INNER_METRICS: dict[str, MetricFact] = {
+    "_streaming_confusion_matrix": MetricFact(
+        "+ConfusionMatrix", "labels predictions num_classes weights", "num_classes"
+    ),
+}
+"""Those that TensorFlow makes others of, and programs as well: of `tensorflow.python.ops.metrics_impl`."""

@@ -161,6 +161,10 @@ METRICS: dict[str, MetricRule] = {
         for package in ("contrib", "contrib.slim")
         for short, fact in metric_facts.CONTRIB_METRICS.items()
     },
+    **{
+        f"tensorflow.python.ops.metrics_impl.{short}": _rule(short, fact)
+        for short, fact in metric_facts.INNER_METRICS.items()
+    },
 }
 
 

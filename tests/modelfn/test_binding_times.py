@@ -209,7 +209,10 @@ estimator = tf.estimator.Estimator(model_fn)
             "params['queue'].put(features['x'])  # HERE\npredictions = tf.layers.dense(features['x'], 1)",
             "only has an effect",
         ),
-        ("params['units'] = 3\npredictions = tf.layers.dense(features['x'], params['units'])", "comes from outside"),
+        (
+            "SIZES.append(3)\npredictions = tf.layers.dense(features['x'], SIZES[0])",
+            "comes from outside",
+        ),
         (
             "if params['deep']:\n    params = dict(params)\nparams['units'] = 3\n"
             "predictions = tf.layers.dense(features['x'], params['units'])",

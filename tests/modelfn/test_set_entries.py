@@ -130,6 +130,13 @@ def test_a_change_that_is_no_statement_of_its_own_is_made_in_a_copy() -> None:
     assert "own_sizes = list(sizes)\n" in text
 
 
+def test_an_entry_of_what_may_be_a_list_or_a_dict_is_left_alone() -> None:
+    helper = HELPER.replace("sizes.insert(0, n)", "sizes[0] = n")
+    assert "is changed" in manual_reason(
+        model_fn("predictions = net(features['x'], params['sizes'], 3)", before=helper)
+    )
+
+
 @pytest.mark.parametrize(
     "body",
     [

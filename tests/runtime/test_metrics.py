@@ -7,10 +7,12 @@ from typing import Any, Callable
 import numpy as np
 import pytest
 import tensorflow as tf
+from tensorflow.python.ops.metrics_impl import _streaming_confusion_matrix
 
 from migrator.runtime.losses_metrics.metrics import (
     AveragePrecisionAtK,
     BatchMean,
+    ConfusionMatrix,
     MeanPerClassAccuracy,
     PrecisionAtK,
     RecallAtK,
@@ -209,6 +211,12 @@ METRICS: dict[str, tuple[Any, Callable[[], Any], Callable[..., Any], list[list[B
         plain,
         [CLASSES, CLASSES_COLUMN, CLASSES_MIXED],
     ),
+    "confusion_matrix": (
+        lambda y, p, w=None: _streaming_confusion_matrix(y, p, 6, w),
+        lambda: ConfusionMatrix(6),
+        plain,
+        [CLASSES, CLASSES_COLUMN],
+    ),
     **{
         f"{name}_at_k of class {class_id}": (
             lambda y, p, w=None, name=name, i=class_id: getattr(v1, f"{name}_at_k")(y, p, 2, class_id=i, weights=w),
@@ -326,6 +334,7 @@ def test_batch_mean_gives_a_short_last_batch_its_full_weight() -> None:
         SensitivityNearSpecificity(0.3, num_thresholds=20),
         SpecificityNearSensitivity(0.3, num_thresholds=20),
         MeanPerClassAccuracy(4),
+        ConfusionMatrix(4),
         PrecisionAtK(2, class_id=1),
         RecallAtK(2),
         AveragePrecisionAtK(3),
@@ -345,6 +354,7 @@ def test_config_round_trip(metric: Any) -> None:
         RiemannAUC(curve="PR", num_thresholds=20),
         SensitivityNearSpecificity(0.3, num_thresholds=20),
         MeanPerClassAccuracy(2),
+        ConfusionMatrix(2),
     ],
     ids=lambda metric: type(metric).__name__,
 )

@@ -8,13 +8,11 @@ from dataclasses import dataclass, field
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.plan import Plan
+from migrator.analyse.results.computing import EFFECTS, only_computes
 from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.flow import Leaf
 from migrator.analyse.statements.names import reads
 from migrator.resolve.syntax import walk
-
-# What an update may do besides to run the updates of metrics: nothing that is there for its effect.
-_EFFECTS = ("assign", "py_func", "Print", "print", "scatter")
 
 
 @dataclass
@@ -104,7 +102,9 @@ def _check(plan: Plan, key: str, node: ast.AST) -> None:
             "max",
             "min",
         )
-        if name in plan.translations.metrics or last.startswith(_EFFECTS) or not (name or builtin):
+        if not name and only_computes(plan.sublayers.project, plan.module, call, plan.translations):
+            continue
+        if name in plan.translations.metrics or last.startswith(EFFECTS) or not (name or builtin):
             raise Unsupported(f"the metric `{key}` is none that is known", call)
 
 

@@ -64,7 +64,7 @@ def _own(helper: Definition, name: str) -> list[Change]:
         return []
     changed = list(_changed(module, uses))
     kinds = {kind for kind, _ in changed}
-    if len(kinds) != 1 or any(module.scope(node) is not module.scope(function) for _, node in changed):
+    if len(kinds) != 1 or "" in kinds or any(module.scope(node) is not module.scope(function) for _, node in changed):
         return []
     (kind,) = kinds
     first = min((module.statement(node) for _, node in changed), key=lambda each: each.lineno)

@@ -209,6 +209,44 @@ class MeanPerClassAccuracy(tf.keras.metrics.Metric):
         return {**super().get_config(), "num_classes": self.num_classes}
 
 
+class ConfusionMatrix(tf.keras.metrics.Metric):
+    """How often which class was taken for which: the matrix that TensorFlow 1 made ``mean_iou`` and its like of.
+
+    Keras has it inside of ``tf.keras.metrics.MeanIoU`` alone. Precision, recall and F1
+    of chosen classes are computed of it.
+
+    Args:
+        num_classes: number of classes.
+        name: name of the metric.
+    """
+
+    def __init__(self, num_classes: int, name: str = "confusion_matrix", **kwargs: Any) -> None:
+        super().__init__(name=name, **{"dtype": "float64", **kwargs})
+        self.num_classes = num_classes
+        self.matrix = self.add_weight(
+            name="matrix", shape=(num_classes, num_classes), dtype="float64", initializer="zeros"
+        )
+
+    def update_state(self, labels: tf.Tensor, predictions: tf.Tensor, sample_weight: Any = None) -> None:
+        """Add a batch; labels, predictions and weights are of one shape."""
+        weights = None if sample_weight is None else tf.reshape(tf.cast(sample_weight, tf.float64), [-1])
+        batch = tf.math.confusion_matrix(
+            tf.reshape(labels, [-1]), tf.reshape(predictions, [-1]), self.num_classes, weights, tf.float64
+        )
+        self.matrix.assign_add(batch)
+
+    def result(self) -> tf.Tensor:
+        """The matrix, float64 ``[num_classes, num_classes]``: true classes by row, predicted ones by column."""
+        return tf.convert_to_tensor(self.matrix)
+
+    def reset_state(self) -> None:
+        """Forget all batches."""
+        self.matrix.assign(tf.zeros_like(self.matrix))
+
+    def get_config(self) -> dict[str, Any]:
+        return {**super().get_config(), "num_classes": self.num_classes}
+
+
 def match_classes(labels: Labels, top_classes: tf.Tensor, class_id: Optional[int]) -> tuple[tf.Tensor, ...]:
     """Compare the predicted classes of each example with its labels, as sets.
 
