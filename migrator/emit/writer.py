@@ -9,6 +9,7 @@ from collections.abc import Callable
 from migrator.analyse.function.body import SCOPES, Body
 from migrator.analyse.function.errors import Obstacles, Unsupported
 from migrator.analyse.function.translate import Value, format_call, operand
+from migrator.analyse.layers.embeddings import LAYER, embedding_arguments
 from migrator.analyse.layers.makers import made_cell
 from migrator.analyse.layers.objects import call_arguments, object_of
 from migrator.analyse.layers.site import Site
@@ -180,6 +181,8 @@ class Writer:
             said = scope_name(self, node) or name_in_graph(self, node)
             if said is not None:
                 return said
+        if isinstance(node, ast.expr) and node in self.plan.tables:
+            return f"self.{self.plan.tables[node].attribute}.embeddings"
         if isinstance(node, ast.Name):
             return self._name(node)
         if isinstance(node, ast.Attribute) and node in self.shared.paths():
@@ -195,6 +198,9 @@ class Writer:
             watched = self._watched(node)
             if watched is not None:
                 return watched
+        if isinstance(node, ast.Call) and node in self.plan.lookups:
+            table, ids = self.plan.lookups[node]
+            return format_call(self.text(table), [(None, self.text(ids))])
         if isinstance(node, ast.Call):
             site = self.plan.site_of.get(id(node))
             if site is not None:
@@ -322,7 +328,7 @@ class Writer:
 
     def constructor(self, site: Site) -> str:
         """The text of the callable that makes a layer."""
-        constructor = site.layer.constructor
+        constructor = LAYER if site.embedding else site.layer.constructor
         if site.layer.maker is not None:
             return self.text(site.layer.maker)
         if site.layer.vendored:
@@ -335,7 +341,8 @@ class Writer:
 
     def made_arguments(self, site: Site) -> list[tuple[str | None, str]]:
         """The arguments that a layer is made from."""
-        arguments = [(name, self._argument(value)) for name, value in site.layer.arguments]
+        told = embedding_arguments(site) if site.embedding else site.layer.arguments
+        arguments = [(name, self._argument(value)) for name, value in told]
         if site.layer.weight:
             if site.layer.name is None:
                 arguments.insert(sum(n is None for n, _ in arguments), ("name", f'"{site.attribute}"'))

@@ -115,6 +115,16 @@ class Variable(Symbol):
         return f"variable{self.shape_given}#{self.number}"
 
 
+class Embedding:
+    """A layer that holds a table, whose rows the old side looks up by a function."""
+
+    def __init__(self, world: World, rows: Any, size: Any) -> None:
+        self.embeddings = Variable(world, [rows, size])
+
+    def __call__(self, ids: Any) -> Symbol:
+        return Namespace("tf").nn.embedding_lookup(self.embeddings, ids)
+
+
 class Namespace:
     """A module or class with given members; the others are plain functions."""
 
@@ -310,7 +320,10 @@ class World:
             "keras",
             Model=type("Model", (KerasModel,), here),
             layers=Namespace(
-                "layers", Layer=type("Layer", (KerasLayer,), here), **{kind: made(kind) for kind in kinds}
+                "layers",
+                Layer=type("Layer", (KerasLayer,), here),
+                Embedding=lambda rows, size, **kwargs: Embedding(self, rows, size),
+                **{kind: made(kind) for kind in kinds},
             ),
             losses=Namespace("losses", **{k: loss(k) for k in _LOSSES}),
             metrics=Namespace(

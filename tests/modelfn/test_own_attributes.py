@@ -40,9 +40,9 @@ estimator = tf.estimator.Estimator(network.model_fn)
 def test_variables_that_methods_keep_on_the_object() -> None:
     text = migrate(PROGRAM)
     model = text[text.index("class NetworkModel(") :]
-    assert 'self.table = self.add_weight(name="table", ' in method(model, "__init__")
-    assert "tf.nn.embedding_lookup(self.table, " in method(model, "call") and "+ self.bias" in method(model, "call")
-    assert "tf.nn.l2_loss(self.table)" in method(model, "compute_loss")
+    assert "self.table = tf.keras.layers.Embedding(size, 4, " in method(model, "__init__")
+    assert "self.table(" in method(model, "call") and "+ self.bias" in method(model, "call")
+    assert "tf.nn.l2_loss(self.table.embeddings)" in method(model, "compute_loss")
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,7 @@ def test_helpers_of_helpers_and_a_variable_that_is_found_by_name() -> None:
     predictions = predictions * table
     """
     text = assert_same(model_fn(body, before=LOOKUP))
-    assert "predictions * self.item.item.table" in method(text, "call", "Model")
+    assert "predictions * self.item.item.table.embeddings" in method(text, "call", "Model")
 
 
 def test_a_helper_may_return_under_a_condition() -> None:

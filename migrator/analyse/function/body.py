@@ -75,6 +75,10 @@ class Body:
         """Names that the file imports."""
         self.sites: list[Site] = []
         self.site_of: dict[int, Site] = {}
+        self.lookups: dict[ast.Call, tuple[ast.expr, ast.expr]] = {}
+        """Calls that look up rows of tables which layers hold: the table, and the ids."""
+        self.tables: dict[ast.expr, Site] = {}
+        """What else reads such a table."""
         self.watched: dict[Leaf, str] = {}
         """Statements that hand a tensor out to callbacks, by a name."""
         self.scope_paths: dict[tuple[ast.With, ...], str | None] = {}

@@ -11,6 +11,7 @@ from migrator.analyse.function.plan import Plan
 from migrator.analyse.function.specs import read_specs, spec_names
 from migrator.analyse.function.study import find_layers, outline, study
 from migrator.analyse.function.translate import Translations
+from migrator.analyse.layers.embeddings import find_embeddings
 from migrator.analyse.layers.objects import holder
 from migrator.analyse.results.absentfeatures import absent_keys, without_absent
 from migrator.analyse.results.fedlabels import check_order, is_fed
@@ -61,6 +62,7 @@ def make_plan(module: Module, function: ast.FunctionDef, translations: Translati
         _check_rates(plan)
     plan.obstacles.refuse()
     plan.tainted = plan.tainted_leaves()
+    find_embeddings(plan, plan.tainted)
     _slices(plan)
     return plan
 
@@ -124,6 +126,7 @@ def _slices(plan: Plan) -> None:
     plan.fed = is_fed(plan)
     objects = {name for name in map(holder, plan.sites) if name is not None}
     making |= {leaf for leaf in outside if _calls_any(leaf, objects)}
+    making |= {leaf for leaf in map(plan.flow.leaf_of, plan.lookups) if leaf is not None}
     needed = {mode: Closure(plan.slicer, mode) for mode in ALL_MODES}
     for leaf in outside:
         if leaf in making and (plan.fed or leaf not in plan.tainted):

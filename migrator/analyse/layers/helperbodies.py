@@ -11,6 +11,7 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.placing import place
 from migrator.analyse.function.study import find_layers, study
 from migrator.analyse.function.translate import Translations
+from migrator.analyse.layers.embeddings import find_embeddings
 from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.effects import effects
 from migrator.analyse.statements.modes import ALL_MODES
@@ -55,6 +56,7 @@ class HelperBody(Body):
             analyse()
         self.roles = roles
         find_layers(self)
+        find_embeddings(self, set())
         self.takes_training = bool(mode or training) or any(s.layer.trains for s in self.sites)
         returns = [leaf for leaf in self.flow.leaves if isinstance(leaf.node, ast.Return)]
         if not returns or self.flow.falls_through:

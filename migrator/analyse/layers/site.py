@@ -52,6 +52,9 @@ class Site:
     turns: tuple[ast.comprehension, ...] = ()
     """Loops of the comprehensions around the call, outermost first."""
 
+    embedding: bool = False
+    """Whether it is a weight of which only rows are read, by ids, so that a layer may hold it."""
+
     @property
     def makes(self) -> bool:
         """Whether `__init__` makes a layer or a variable for the site."""

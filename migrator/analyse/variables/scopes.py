@@ -292,7 +292,8 @@ def _pairs(
             if keras == "bias" and unbiased:
                 continue
             name = f"{scope}{prefix}{own}{'/' if tf1 and own else ''}{tf1}"
-            yield name, f"{own_path}.{keras}" if keras else own_path, (*around, site)
+            attribute = "embeddings" if site.embedding else keras
+            yield name, f"{own_path}.{attribute}" if attribute else own_path, (*around, site)
 
 
 def _late_key(plan: Body, site: Site, names: Patterns) -> str:

@@ -105,7 +105,7 @@ def _part(site: Site, node: ast.AST) -> str:
     conditional = any(isinstance(frame.node, ast.If) for frame in site.leaf.arms)
     if conditional and (site.layer.weight or not site.loops):
         raise Unsupported("variables of a layer that a condition makes are listed", node)
-    if site.layer.weight:
+    if site.layer.weight and not site.embedding:
         return f"*self.{site.attribute}" if site.loops else f"self.{site.attribute}"
     if site.loops:
         made = " if layer is not None" if conditional else ""

@@ -132,6 +132,9 @@ def _names_of(
     site: Site, own: str | None, old: str, prefix: str, scoped: str, named: bool
 ) -> Iterator[tuple[str, str]]:
     layer = site.layer
+    if site.embedding:
+        yield f"{old}{own}:0", f"{prefix}{scoped}{own}/embeddings:0"
+        return
     if layer.weight:
         name = own if own is not None and layer.variables else _UNKNOWN  # name scopes name a tf.Variable too
         yield f"{old}{name}:0", f"{scoped}{name}:0"

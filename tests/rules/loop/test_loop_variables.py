@@ -111,7 +111,7 @@ key = "table"
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("'table'", "model.table.numpy()"),
+        ("'table'", "model.table.embeddings.numpy()"),
         ("name='tower/hidden/kernel'", "model.hidden.kernel.numpy()"),
         ("'global_step'", "model.optimizer.iterations.numpy()"),
     ],
