@@ -154,6 +154,10 @@ _METRICS: dict[str, MetricRule] = {
     **{short: _mean_error(short) for short in ("mean_absolute_error", "mean_squared_error")},
     "percentage_below": percentage_below,
 }
+INNER_METRICS: dict[str, MetricRule] = {
+    f"tensorflow.python.ops.metrics_impl.{short}": _rule(short, fact)
+    for short, fact in metric_facts.INNER_METRICS.items()
+}
 METRICS: dict[str, MetricRule] = {
     **{f"tensorflow.metrics.{short}": rule for short, rule in _METRICS.items()},
     **{
@@ -161,10 +165,7 @@ METRICS: dict[str, MetricRule] = {
         for package in ("contrib", "contrib.slim")
         for short, fact in metric_facts.CONTRIB_METRICS.items()
     },
-    **{
-        f"tensorflow.python.ops.metrics_impl.{short}": _rule(short, fact)
-        for short, fact in metric_facts.INNER_METRICS.items()
-    },
+    **INNER_METRICS,
 }
 
 

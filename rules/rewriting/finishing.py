@@ -16,6 +16,7 @@ from ..canned.hyperparameters import HPARAMS, MODULES
 from ..estimator_calls.driver import Driver
 from ..estimator_calls.estimator_values import PREFIX
 from ..estimator_calls.sessions import SESSIONS, has_own_graph
+from ..losses_metrics.metrics import INNER_METRICS
 from ..model_fns.modes import reads_alias
 from ..model_fns.translations import is_refused, needs_graph, translations
 from ..program.unused_code import GRAPH_SCOPES, inside_unused, old_name, said_of_unused
@@ -53,7 +54,7 @@ def file_fixes(module: Module, driver: Driver, helpers: Helpers, spans: Spans) -
 def finished(module: Module, driver: Driver, helpers: Helpers, spans: Spans) -> list[Edit]:
     """The driver's edits with those file fixes that the rewrite swallows, but for imports of helpers. Raises Unsupported."""
     own = list(dict.fromkeys(driver.edits))
-    own += _dead_imports(module, own)
+    own += _dead_imports(module, own, spans)
     replaced = spans_of(e for e in own if e.start < e.end)
     known = set(own)
     for fix in file_fixes(module, driver, helpers, spans):
@@ -116,16 +117,23 @@ def _refuse(name: str, node: ast.expr) -> None:
     raise Unsupported(f"{short} is not migrated yet", node)
 
 
-def _dead_imports(module: Module, own: list[Edit]) -> list[Edit]:
-    """Deletion of imports of Estimator names, which are all rewritten."""
+def _dead_imports(module: Module, own: list[Edit], spans: Spans) -> list[Edit]:
+    """Deletion of imports of Estimator names, which are all rewritten, and of metrics from inside of TensorFlow that are."""
     edited = spans_of(own)
+    rewritten = Spans([*edited, *spans])
+    read = {name for node, name in module.references() if not rewritten.hold(module.span(node))}
     statements: dict[ast.stmt, list[str]] = {}
     for entry in module.imports:
         statements.setdefault(entry.statement, []).append(normalize(entry.target))
     return [
         module.delete_statement(statement)
         for statement, targets in statements.items()
-        if all((target + ".").startswith(PREFIX) or target in HPARAMS | MODULES for target in targets)
+        if all(
+            (target + ".").startswith(PREFIX)
+            or target in HPARAMS | MODULES
+            or (target in INNER_METRICS and target not in read)
+            for target in targets
+        )
         and not edited.touch(module.span(statement))
     ]
 

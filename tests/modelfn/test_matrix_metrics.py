@@ -41,7 +41,7 @@ def test_what_is_computed_of_a_matrix() -> None:
     results = joined(method(text, "get_metrics_result"))
     assert "cm = self.cm.result()\n" in results and "value, _ = share(cm, " in results
     assert 'results["p"] = value\n    del results["cm"]\n' in results
-    assert "def precision" not in text
+    assert "def precision" not in text and "metrics_impl" not in text
 
 
 def test_weights_and_several() -> None:
@@ -60,6 +60,25 @@ def test_a_training_shows_what_is_computed() -> None:
     assert 'results = self.get_metrics_result()\n    tf.summary.scalar("p", results["p"])\n    return results\n' in (
         metrics.replace("'p'", '"p"')
     )
+
+
+def test_a_program_with_plain_fit() -> None:
+    body = "p = precision(labels, classes, 3, [1])\ntf.summary.scalar('p', p[1])\nmetrics = {'p': p}"
+    text = program(body)
+    use = (
+        "estimator = tf.estimator.Estimator(model_fn, params={}, model_dir='d')\nestimator.train(input_fn, steps=10)\n"
+    )
+    text = text[: text.index("estimator = ")] + FED + use
+    text = migrate(text)
+    assert ".fit(" in text and "tf.summary" not in text and "BatchMean" not in text
+
+
+FED = """
+def input_fn():
+    return tf.data.Dataset.from_tensors(({'x': [[1.0]]}, [[1]])).repeat()
+
+
+"""
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from migrator.resolve.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.analyse.function.plan import Plan
+    from migrator.analyse.results.derivedmetrics import DerivedMetric
     from migrator.analyse.results.metrics import MetricEntry
 
 LOSS, RATE, STEP, METRIC, TENSOR, MANY = "loss", "rate", "step", "metric", "tensor", "many"
@@ -76,7 +77,8 @@ def step_values(plan: Plan) -> StepValues:
         for mode in (_MODE, _EVALUATED)
     )
     keys = {"loss", *(entry.key for entry in entries), *(metric.key for metric in derived)}
-    shown = [leaf for effect in plan.metric_effects for leaf in read_metrics(plan, effect)]
+    own = [effect for effect in plan.metric_effects if not _shows_derived(plan, effect, derived)]
+    shown = [leaf for effect in own for leaf in read_metrics(plan, effect)]
     known = all(_entry_of(plan, leaf, entries) is not None for leaf in shown)
     known_by_node = {id(v.node): v for v in named.values() if v.kind == TENSOR}
     given, told = (
@@ -152,6 +154,17 @@ def _entry_of(plan: Plan, leaf: Leaf, entries: list[MetricEntry]) -> MetricEntry
         if single and (entry.call is call or made_alike(plan, call, leaf, entry)):
             return entry
     return None
+
+
+def _shows_derived(plan: Plan, effect: Leaf, derived: list[DerivedMetric]) -> bool:
+    """Whether a statement reads nothing but a metric of the evaluation that is computed from others."""
+    read = [plan.slicer.reaching(name, effect.index, _MODE, effect) for name in plan.slicer.inputs(effect)]
+    pairs = {leaf for metric in derived for leaf in metric.skipped if isinstance(_given(leaf), ast.Tuple)}
+    return any(map(pairs.intersection, read)) and all(set(leaves) <= pairs for leaves in read)
+
+
+def _given(leaf: Leaf) -> ast.expr | None:
+    return leaf.node.value if isinstance(leaf.node, ast.Assign) else None
 
 
 def _behind(plan: Plan, node: ast.expr, at: Leaf, mode: str = _MODE) -> tuple[ast.expr, Leaf]:
