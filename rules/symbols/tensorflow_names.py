@@ -50,18 +50,24 @@ def tensorflow_root(module: Module, node: ast.expr) -> Optional[tuple[str, list[
     first = root_name(node)
     if module.raw_names(first) and module.raw_names(first) <= PLAIN:
         return first.id, []
-    scope = module.scope(first)
-    for entry in module.imports:
-        if (
-            entry.target in PLAIN
-            and entry.name != "*"
-            and entry.top_level
-            and scope.lookup(entry.name) is module.analysis.root
-        ):
-            if {binding.target for binding in module.analysis.root.bindings[entry.name]} <= PLAIN:
-                return entry.name, []
+    plain = _visible(module, first, PLAIN)
+    if plain is not None:
+        return plain, []
     if module.raw_names(first) == {VERSION_1}:
         return f"{first.id}.compat.v2", []
+    beside = _visible(module, first, frozenset({VERSION_1}))
+    if beside is not None:
+        return f"{beside}.compat.v2", []
     if "tf" in module.bound_names:
         return None
     return "tf", [Import("import tensorflow as tf")]
+
+
+def _visible(module: Module, at: ast.Name, targets: frozenset[str]) -> Optional[str]:
+    """The file's name for one of the modules, where nothing else has it at a place."""
+    scope, root = module.scope(at), module.analysis.root
+    for entry in module.imports:
+        if entry.target in targets and entry.name != "*" and entry.top_level and scope.lookup(entry.name) is root:
+            if {binding.target for binding in root.bindings[entry.name]} <= targets:
+                return entry.name
+    return None

@@ -49,6 +49,27 @@ def test_the_specs_are_those_of_an_estimator() -> None:
     assert 'config = RunConfig(\n    model_dir="m")' in text
 
 
+def test_a_file_that_imports_the_module_of_estimators_beside_tensorflow() -> None:
+    text = PROGRAM.replace(
+        "import tensorflow as tf\n",
+        "import tensorflow.compat.v1 as tf\nfrom tensorflow.compat.v1 import estimator as tf_estimator\n",
+    )
+    text = text.replace("tf.contrib.tpu.TPUEstimatorSpec", "tf_estimator.tpu.TPUEstimatorSpec")
+    text = migrate(
+        text.replace("tf.contrib.tpu.", "tf_estimator.tpu.").replace("tf_estimator.tpu.Cross", "tf.tpu.Cross")
+    )
+    assert text.startswith("\nimport tensorflow as tf\n") and "tf_estimator" not in text
+    assert "self.error.update_state(y - y_pred)" in method(text, "compute_metrics")
+
+
+def test_a_name_for_tensorflow_that_stands_for_something_else() -> None:
+    text = PROGRAM.replace(
+        "import tensorflow as tf\n",
+        "import tensorflow.compat.v1 as tf\nfrom tensorflow.compat.v1 import estimator as tf_estimator\ntf = make(tf)\n",
+    )
+    assert manual_reason(text.replace("tf.contrib.tpu.", "tf_estimator.tpu."))
+
+
 def test_the_batch_size_goes_to_the_parameters() -> None:
     text = migrate(PROGRAM)
     given = 'TPUParams({"units": 3}, use_tpu=FLAGS.use_tpu, train_batch_size=32)'
