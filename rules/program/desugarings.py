@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from migrator.normalise.desugaring import Desugaring, OfCall, OfFiles, OfFunction
-from migrator.normalise.functions import settled_choices, starred
+from migrator.normalise.functions import extra_keywords, settled_choices, starred
 from migrator.normalise.names import apart, asserted, optional_imports
 from migrator.normalise.objects import copied
 
@@ -71,6 +71,7 @@ CALLS: tuple[Desugaring[OfCall], ...] = (
     templates.expand,
     optimizer_wrappers.expand,
     starred.expand,
+    extra_keywords.expand,
     argument_scopes.expand,
     head_specs.expand,
     conditional_steps.expand,

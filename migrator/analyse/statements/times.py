@@ -22,6 +22,11 @@ COLLECTED = frozenset({"losses", "updates", "trainable_variables", "trainable_we
 TENSOR_SHAPE = frozenset({"shape", "get_shape"})
 _CHEAP_CALLS = frozenset({"int", "float", "str", "len", "bool", "tuple", "list", "range", "min", "max", "dict"})
 
+_CHEAP_METHODS = frozenset(
+    "get items keys values split replace format lower upper strip lstrip rstrip startswith endswith".split()
+)
+"""Of dicts and texts."""
+
 
 class Times:
     """Answers when a value is known. `dynamic` are the parameters that hold tensors, `statics` those with plain values."""
@@ -246,13 +251,7 @@ def is_cheap(node: ast.expr) -> bool:
     for child in walk(node):
         if isinstance(child, ast.Call):
             function = child.func
-            method = isinstance(function, ast.Attribute) and function.attr in (
-                "get",
-                "items",
-                "keys",
-                "values",
-                "split",
-            )
+            method = isinstance(function, ast.Attribute) and function.attr in _CHEAP_METHODS
             if not method and not (isinstance(function, ast.Name) and function.id in _CHEAP_CALLS):
                 return False
         elif isinstance(child, (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)):

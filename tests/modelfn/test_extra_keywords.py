@@ -1,0 +1,95 @@
+"""Helpers that gather keywords, and hand them on."""
+
+from __future__ import annotations
+
+import pytest
+from programs import joined, manual_reason, method, migrate, model_fn
+
+HELPER = """
+
+def block(x, units, **kwargs):
+    x = tf.layers.dense(x, units, **kwargs)
+    return tf.layers.dense(x, 2, **kwargs)
+"""
+CLASS = """
+
+class Net(object):
+    def __init__(self, units, **options):
+        self.units = units
+        self.options = options
+
+    def __call__(self, x):
+        return tf.layers.dense(x, self.units, **self.options)
+"""
+
+
+def test_keywords_that_all_calls_give() -> None:
+    body = "x = block(features['x'], 3, activation=tf.nn.relu)\npredictions = block(x, 4, activation=tf.nn.tanh)"
+    text = joined(migrate(model_fn(body, before=HELPER)))
+    assert "def __init__(self, units, activation):" in text and "Dense(units, activation=activation)" in text
+    assert "Block(4, activation=tf.nn.tanh)" in text
+
+
+def test_keywords_that_no_call_gives() -> None:
+    text = joined(migrate(model_fn("predictions = block(features['x'], 3)", before=HELPER)))
+    assert "Dense(units)" in text and "kwargs" not in text
+
+
+def test_keywords_that_a_class_keeps_for_its_method() -> None:
+    text = joined(migrate(model_fn("net = Net(3)\npredictions = net(features['x'])", before=CLASS)))
+    assert "Dense(3)" in text and "options" not in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            "    x = tf.layers.dense(x, units, **kwargs)",
+            "    kwargs['activation'] = None\n    x = tf.layers.dense(x, units)",
+        ),
+        ("    x = tf.layers.dense(x, units, **kwargs)", "    x = tf.layers.dense(x, len(kwargs), **kwargs)"),
+        (
+            "    x = tf.layers.dense(x, units, **kwargs)",
+            "    activation = 1\n    x = tf.layers.dense(x, units, **kwargs)",
+        ),
+    ],
+)
+def test_keywords_that_are_used_otherwise(old: str, new: str) -> None:
+    source = model_fn("predictions = block(features['x'], 3, activation=None)", before=HELPER.replace(old, new))
+    assert "**kwargs" in manual_reason(source)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "x = block(features['x'], 3)\npredictions = block(x, 3, activation=tf.nn.relu)",
+        "predictions = block(features['x'], 3, **params['more'])",
+        "predictions = list(map(block, [features['x']], [3]))[0]",
+    ],
+)
+def test_calls_that_differ_or_are_not_seen(body: str) -> None:
+    assert manual_reason(model_fn(body, before=HELPER))
+
+
+@pytest.mark.parametrize(
+    ("body", "more"),
+    [
+        ("net = Net(3, activation=tf.nn.relu)\npredictions = net(features['x'])", ""),
+        ("net = Net(3)\nnet.options['units'] = 3\npredictions = net(features['x'])", ""),
+        ("net = Net(3)\npredictions = net(features['x'])", "\n\nclass Other(Net):\n    pass\n"),
+    ],
+)
+def test_a_class_whose_keywords_are_used_otherwise(body: str, more: str) -> None:
+    assert manual_reason(model_fn(body, before=CLASS + more))
+
+
+def test_a_text_is_made_again_where_a_loop_needs_it() -> None:
+    body = """
+    parts = []
+    for column in params["columns"]:
+        name = column.replace("_embedding", "")
+        parts.append(tf.layers.dense(features[name], 3))
+    predictions = tf.concat(parts, axis=1)
+    """
+    call = method(migrate(model_fn(body)), "call")
+    assert 'name = column.replace("_embedding", "")' in call
