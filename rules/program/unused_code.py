@@ -24,6 +24,8 @@ from ..symbols.tensorflow_names import whole_name
 # Names of variable scopes, which only TensorFlow 1 has, though much else that is migrated knows them.
 GRAPH_SCOPES = frozenset({"tensorflow.variable_scope", "tensorflow.AUTO_REUSE"})
 _LOOKUPS = frozenset({"globals", "vars", "locals", "eval", "exec", "__import__"})
+_ASKING = frozenset({"getattr", "hasattr", "setattr", "delattr", "attrgetter", "methodcaller", "patch"})
+"""What finds code by a name that is written in its call."""
 _ESTIMATORS = ("Estimator", "Classifier", "Regressor", "model_to_estimator", "train_and_evaluate")
 """How the names end that a main block needs to train an Estimator."""
 _DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
@@ -33,7 +35,8 @@ def unused_spans(modules: Iterable[Module], module: Module) -> Spans:
     """The spans of the functions and classes at the top of `module` that nothing in `modules` names.
 
     What only such code names counts as unused, too, and what only the main block of another program does, that makes no
-    Estimator. A name in a string counts as a use, since `getattr` and tables find code by it, and so does an import in a
+    Estimator. The name of a class in a string counts as a use, since registries find it by that; that of a function does
+    where a module is handed on, so that what gets it may ask for it, and where `getattr` does. So does an import in a
     package's ``__init__.py``. What makes an Estimator is in use, whoever calls it, and so is `main`, which ``app.run()`` finds
     by its name. Where names are made up as the program runs, nothing is known to be unused.
     """
@@ -69,8 +72,8 @@ def _used(modules: Sequence[Module]) -> set[ast.AST] | None:
                 named.setdefault(statement.name, []).append(statement)
             elif package or not isinstance(statement, (ast.Import, ast.ImportFrom)) or _renames(statement):
                 (mains if is_main_block(statement) else roots).append(statement)
-    programs = [main for main in mains if _makes_estimators(main, named)]
-    return _reached([*roots, *(programs or mains)], named)
+    programs = [main for main in mains if _makes_estimators(main, named, handed)]
+    return _reached([*roots, *(programs or mains)], named, handed)
 
 
 def _renames(statement: ast.Import | ast.ImportFrom) -> bool:
@@ -112,23 +115,25 @@ def said_of_unused(function: ast.FunctionDef, name: str) -> str:
     return f"`{function.name}` {keeps}: no code of the Estimator's program calls it"
 
 
-def _reached(start: Iterable[ast.AST], named: Mapping[str, list[ast.AST]]) -> set[ast.AST]:
-    """`start`, and the definitions that it names, or that these name."""
+def _reached(start: Iterable[ast.AST], named: Mapping[str, list[ast.AST]], handed: bool) -> set[ast.AST]:
+    """`start`, and the definitions that it names, or that these name; where modules are `handed` on, strings name functions."""
     waiting = list(start)
     used = set(waiting)
     while waiting:
         for node in walk(waiting.pop()):
-            for name in _names(node):
-                found = [definition for definition in named.get(name, ()) if definition not in used]
-                used.update(found)
-                waiting += found
+            found = [each for name in _names(node) for each in named.get(name, ())]
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                spelled = named.get(node.value, ())
+                found += [each for each in spelled if handed or not isinstance(each, ast.FunctionDef)]
+            found = [definition for definition in found if definition not in used]
+            used.update(found)
+            waiting += found
     return used
 
 
-def _makes_estimators(main: ast.AST, named: Mapping[str, list[ast.AST]]) -> bool:
-    return any(
-        name.endswith(_ESTIMATORS) for code in _reached([main], named) for node in walk(code) for name in _names(node)
-    )
+def _makes_estimators(main: ast.AST, named: Mapping[str, list[ast.AST]], handed: bool) -> bool:
+    reached = _reached([main], named, handed)
+    return any(name.endswith(_ESTIMATORS) for code in reached for node in walk(code) for name in _names(node))
 
 
 def _hands_on_modules(modules: Sequence[Module]) -> bool:
@@ -148,7 +153,7 @@ def _hands_on_modules(modules: Sequence[Module]) -> bool:
 def _finds_by_name(module: Module, handed: bool) -> bool:
     """Whether a module may find functions by names that are not written in it; `getattr` does so if modules are handed on."""
     for call in module.nodes(ast.Call):
-        function = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
+        function = _called(call)
         literal = len(call.args) > 1 and isinstance(call.args[1], ast.Constant)
         if function == "import_module" and all(_is_asked_by_name(module, place) for place in _places(module, call)):
             continue
@@ -190,15 +195,21 @@ def _names(node: ast.AST) -> tuple[str, ...]:
     """What a node may name."""
     if isinstance(node, ast.Call) and not node.args and getattr(node.func, "attr", "") == "run":
         return ("main",)  # `tf.app.run()`
+    if isinstance(node, ast.Call) and _called(node) in _ASKING:
+        texts = [argument.value for argument in node.args if isinstance(argument, ast.Constant)]
+        return tuple(text for text in texts if isinstance(text, str))
     if isinstance(node, ast.Name):
         return (node.id,)
     if isinstance(node, ast.Attribute):
         return (node.attr,)
     if isinstance(node, ast.alias):
         return (node.name.rsplit(".", 1)[-1],)
-    if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
-        return (node.value,)
     return ()
+
+
+def _called(call: ast.Call) -> str:
+    """The last name of what is called."""
+    return call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
 
 
 def old_name(

@@ -62,6 +62,34 @@ def test_what_may_be_called_keeps_the_program(rest: str) -> None:
     assert "in code that does not move" in manual_reason(f"{source}\n{rest}")
 
 
+@pytest.mark.parametrize("rest", ["kind = 'outer'\n", "kinds = ['dice', 'outer']\n", "print('outer', dict(outer=1))\n"])
+def test_a_text_that_is_the_name_of_a_function_finds_none(rest: str) -> None:
+    assert KEPT in migrate(model_fn(BODY, before=f"import tensorflow as tf\n{UNUSED}") + f"\n{rest}")
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "import operator\nchosen = operator.attrgetter('outer')(layers)\n",
+        "register(layers, 'outer')\n",
+        "has = hasattr(layers, 'outer')\n",
+    ],
+)
+def test_a_text_by_which_a_module_is_asked_does(rest: str) -> None:
+    """Where the file of helpers is one of the program's."""
+    layers = f"import tensorflow as tf\n{UNUSED}\n\ndef tower(x):\n    return tf.layers.dense(x, 1, name='out')\n"
+    source = model_fn("predictions = layers.tower(features['x'])", before="import layers\nimport tensorflow as tf\n")
+    assert manual_reason({PATH: f"{source}\n{rest}", "layers.py": layers})
+
+
+def test_a_text_that_is_the_name_of_a_class_may_find_it() -> None:
+    source = model_fn(BODY, before=f"import tensorflow as tf\n{UNUSED.replace('def outer(x):', 'class Outer:')}")
+    source = source.replace(
+        "    return dice(x) + tf.layers.dense(x, 1)", "    def make(self, x):\n        return dice(x)"
+    )
+    assert "in code that does not move" in manual_reason(f"{source}\nkind = 'Outer'\n")
+
+
 def test_a_table_of_settings_finds_no_functions() -> None:
     assert KEPT in migrate(
         model_fn(BODY, before=f"import tensorflow as tf\n{UNUSED}") + "\nsize = getattr(flags, name)\n"
