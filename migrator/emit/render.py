@@ -63,6 +63,7 @@ class Renderer:
                 if number not in frozen:
                     splices.append(self._reindented(number, old_indent, indent))
             body = self._spliced(start if not decorators else line_start + len(old_indent), end, splices)
+            body = body[2:] if body.startswith("elif") and isinstance(node, ast.If) else body
         if keep_tail:
             body += "  " + tail.strip().decode()
         lines = self._comments_above(first, indent) if alone else []

@@ -13,6 +13,7 @@ from migrator.analyse.results.tags import write_collected
 from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.effects import is_effect
 from migrator.analyse.statements.flow import Flow
+from migrator.analyse.statements.names import binds
 from migrator.analyse.statements.phases import ignored, look_through, widen
 from migrator.analyse.statements.slicing import Slicer
 from migrator.analyse.statements.statements import check_statements
@@ -83,7 +84,7 @@ def _is_scope(body: Body, node: ast.With) -> bool:
 
 def _stays_whole(body: Body, node: ast.stmt) -> bool:
     """Compound statements without layers, specs, effects or mode tests move in one piece, unless they are scopes."""
-    if isinstance(node, ast.With):
+    if isinstance(node, ast.With) or _refuses(node):
         return False
     for child in walk(node):
         if isinstance(child, ast.Return) or is_effect(body, child):
@@ -95,6 +96,17 @@ def _stays_whole(body: Body, node: ast.stmt) -> bool:
         if isinstance(child, ast.Name) and (child.id in (body.mode, *body.opened) or child.id in body.modes.names):
             return False
     return True
+
+
+def _refuses(node: ast.stmt) -> bool:
+    """Whether a condition gives names their values in one arm, and raises in another: the error is no part of the value."""
+    if not isinstance(node, ast.If):
+        return False
+    arms = [node.body, node.orelse]
+    while len(arms[-1]) == 1 and isinstance(other := arms[-1][0], ast.If):
+        arms[-1:] = [other.body, other.orelse]
+    ends = [isinstance(arm[-1], ast.Raise) for arm in arms if arm]
+    return any(ends) and not all(ends) and bool(binds(node))
 
 
 def _made_of_state(call: ast.Call) -> Time | None:
