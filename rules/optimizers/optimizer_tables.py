@@ -73,7 +73,7 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
 
     def make(name: str) -> list[Statement]:
         own = module.unused_name(f"{name}_2", call) if name in reads(place.slice) else name  # not what the tests read
-        made = _chosen(own, known, statements("raise KeyError({chosen})", chosen=chosen))
+        made = by_test(own, known, statements("raise KeyError({chosen})", chosen=chosen))
         return made if own == name else [*made, *statements("{name} = {own}", name=name, own=own)]
 
     changes = spelled(module, call, "optimizer", make)
@@ -88,7 +88,7 @@ def is_table(module: Module, node: ast.expr) -> bool:
     return isinstance(table, ast.Dict) and any(module.resolve(value) in OPTIMIZERS for value in table.values)
 
 
-def _chosen(name: str, choices: Sequence[Choice], other: Sequence[Statement]) -> list[Statement]:
+def by_test(name: str, choices: Sequence[Choice], other: Sequence[Statement]) -> list[Statement]:
     """``if test: name = value``, with an arm for each choice, and for anything else."""
     arms = [f"if {{test{i}}}:\n    {{name}} = {{value{i}}}\n" for i in range(len(choices))]
     holes: dict[str, cst.BaseExpression] = {}
@@ -112,7 +112,7 @@ def _conditional(module: Module, call: ast.Call) -> list[Change]:
     last = module.cst.expression(value)
 
     def make(name: str) -> list[Statement]:
-        return _chosen(name, made, statements("{name} = {last}", name=name, last=last))
+        return by_test(name, made, statements("{name} = {last}", name=name, last=last))
 
     return spelled(module, whole, "optimizer", make)
 

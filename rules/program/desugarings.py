@@ -37,7 +37,7 @@ from ..layers import (
 )
 from ..losses_metrics import metric_arms, metric_entries, metric_loops, metric_tables, scoped_summaries, summary_tags
 from ..model_fns import gathered_specs, templates
-from ..optimizers import conditional_steps, optimize_loss, optimizer_tables, optimizer_wrappers
+from ..optimizers import conditional_steps, optimize_loss, optimizer_tables, optimizer_wrappers, rate_tables
 from ..recurrent import dropout_by_condition
 from ..symbols import contrib_functions
 
@@ -76,6 +76,7 @@ CALLS: tuple[Desugaring[OfCall], ...] = (
     head_specs.expand,
     conditional_steps.expand,
     optimizer_tables.expand,
+    rate_tables.expand,
 )
 """Those of one call in what a model_fn reaches."""
 

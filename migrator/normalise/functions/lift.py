@@ -158,7 +158,7 @@ def unused(drafts: Drafts, module: Module, function: ast.FunctionDef | ast.Class
         for node in _mentions(other).get(name, ()) if name.encode() in other.source else ():
             if id(node) in inside:
                 continue
-            if isinstance(node, ast.Constant) and not _names_an_op(other, node):
+            if isinstance(node, ast.Constant) and not _names_an_op(other, node) and not _is_compared(other, node):
                 return False
             if isinstance(node, ast.alias) and not method:
                 return False
@@ -175,6 +175,12 @@ def unused(drafts: Drafts, module: Module, function: ast.FunctionDef | ast.Class
                 if any(binding.node is function for binding in other.bindings(node)):
                     return False
     return True
+
+
+def _is_compared(module: Module, node: ast.Constant) -> bool:
+    """Whether a text is only compared with another: ``name == "halved"``."""
+    parent = module.parent(node)
+    return isinstance(parent, ast.Compare) and all(isinstance(op, (ast.Eq, ast.NotEq)) for op in parent.ops)
 
 
 def _mentions(module: Module) -> dict[str, list[ast.AST]]:

@@ -1,0 +1,87 @@
+"""Tables of functions that compute learning rates."""
+
+from __future__ import annotations
+
+import pytest
+from programs import LOSS, SPEC, joined, manual_reason, method, migrate, model_fn
+
+RATES = """
+import tensorflow as tf
+
+
+def constant(step, rate):
+    return rate
+
+
+def halved(step, rate):
+    return tf.train.exponential_decay(rate, step, 100, 0.5)
+
+
+def warmed(step, rate):
+    return rate * tf.minimum(1.0, tf.cast(step, tf.float32) / 10.0)
+
+
+RATES = {"constant": constant, "halved": halved, "warmed": warmed}
+"""
+TRAIN = """
+step = tf.train.get_global_step()
+rate = RATES[params["rate"]](step, 0.1)
+train_op = tf.train.GradientDescentOptimizer(rate).minimize(loss, global_step=step)
+"""
+DENSE = "predictions = tf.layers.dense(features['x'], 1)"
+
+
+def program(train: str = TRAIN, before: str = RATES) -> str:
+    return model_fn(DENSE, end=f"{LOSS}\n{train}\n{SPEC}", before=before)
+
+
+def test_each_function_is_followed() -> None:
+    text = joined(migrate(program()))
+    assert 'if params["rate"] != "constant" and params["rate"] != "halved" and params["rate"] != "warmed":' in text
+    assert 'raise KeyError(params["rate"])' in text
+    rate = method(text, "__call__")
+    assert 'elif params["rate"] == "halved":\n        rate = tf.keras.optimizers.schedules.ExponentialDecay(' in rate
+    assert "RATES =" not in text and "def halved" not in text and "rate = warmed(step, 0.1)" in rate
+
+
+def test_a_default() -> None:
+    text = joined(migrate(program(TRAIN.replace('RATES[params["rate"]]', 'RATES.get(params["rate"], constant)'))))
+    assert "else:\n                    rate = constant(step, 0.1)\n" in text and "KeyError" not in text
+
+
+def test_places_that_list_the_keys_get_a_list() -> None:
+    before = RATES + "\nparser.add_argument('--rate', choices=sorted(RATES), help=', '.join(RATES))\n"
+    assert 'RATES = ["constant", "halved", "warmed"]\n' in migrate(program(before=before))
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        RATES + "\nRATES['other'] = make()\n",
+        RATES + "\nshow(RATES)\n",
+        RATES + "\nfor name, function in RATES.items():\n    print(name, function)\n",
+        RATES.replace('"warmed": warmed', "**OTHER"),
+        RATES.replace('"warmed": warmed', "NAME: warmed"),
+        RATES.replace('"warmed": warmed', '"warmed": make_rate()'),
+    ],
+)
+def test_other_tables_are_left_alone(before: str) -> None:
+    assert manual_reason(program(before=before))
+
+
+def test_a_key_that_is_computed_by_a_call_is_left_alone() -> None:
+    assert manual_reason(program(TRAIN.replace('params["rate"]', "next_rate()")))
+
+
+def test_a_rate_under_a_condition_that_raises_otherwise() -> None:
+    train = """
+step = tf.train.get_global_step()
+if params["warm"]:
+    rate = warmed(step, 0.1)
+else:
+    raise ValueError("no other rate")
+train_op = tf.train.GradientDescentOptimizer(rate).minimize(loss, global_step=step)
+"""
+    text = joined(migrate(program(train, RATES[: RATES.index("RATES = ")])))
+    assert 'if not params["warm"]:\n            raise ValueError("no other rate")\n' in text
+    assert "rate = warmed(step, 0.1)" in method(text, "__call__")
