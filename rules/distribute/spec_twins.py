@@ -6,6 +6,7 @@ import ast
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
+from migrator.analyse.statements.names import binds, reads
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Change, Remove, Replace, statements
@@ -25,7 +26,7 @@ def one_of_twins(module: Module, call: ast.Call) -> Change | None:
     """One return instead of ``if params["use_tpu"]: return TPUEstimatorSpec(…)`` and ``return EstimatorSpec(…)`` of the same.
 
     The second one stands under ``else``, or right behind; or the first does, where the condition is the other way around.
-    None where they are not such.
+    What stands before the first one may only serve the `host_call`, which goes. None where they are not such.
     """
     end = module.statement(call)
     test = module.parent(end)
@@ -36,9 +37,9 @@ def one_of_twins(module: Module, call: ast.Call) -> Change | None:
         or not _is_read(test.test)
     ):
         return None
-    if test.body == [end] and len(test.orelse) <= 1:
+    if test.body[-1] is end and len(test.orelse) <= 1 and _serves_call(module, test.body):
         other = test.orelse[0] if test.orelse else _behind(module, test)
-    elif test.orelse == [end] and len(test.body) == 1:
+    elif test.orelse[-1:] == [end] and len(test.body) == 1 and _serves_call(module, test.orelse):
         other = test.body[0]
     else:
         return None
@@ -77,4 +78,22 @@ def _same(module: Module, call: ast.Call, other: ast.Call) -> bool:
     said, told = (
         {name: ast.dump(value) for name, value in given.items() if not is_none(value)} for given in (mine, its)
     )
+    said.pop("host_call", None)
     return said == told and "eval_metrics" not in said
+
+
+def _serves_call(module: Module, block: list[ast.stmt]) -> bool:
+    """Whether the statements before the last one only give values to names that nothing but that block reads."""
+    inside = {node for statement in block for node in walk(statement)}
+    for statement in block[:-1]:
+        if not isinstance(statement, (ast.Assign, ast.FunctionDef)):
+            return False
+        scope = module.scope(block[-1])
+        for name in binds(statement):
+            if scope.lookup(name) is not scope or not inside.issuperset(module.loads_of(name, scope)):
+                return False
+    last = block[-1]
+    spec = last.value if isinstance(last, ast.Return) else None
+    given = [k for k in spec.keywords if k.arg != "host_call"] if isinstance(spec, ast.Call) else []
+    made = set().union(*map(binds, block[:-1]))
+    return len(block) == 1 or not any(made & reads(keyword.value) for keyword in given)

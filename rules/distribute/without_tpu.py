@@ -50,12 +50,12 @@ def settle_tpus(drafts: Drafts, paths: Iterable[str]) -> None:
             if not isinstance(call, ast.Call) or call.func is not node:
                 continue
             if short_name(name) == "TPUEstimatorSpec":
+                if any(keyword.arg == "host_call" and not is_none(keyword.value) for keyword in call.keywords):
+                    drafts.remark(module, call, NO_HOST_CALL)
                 twins = one_of_twins(module, call)
                 if twins is not None:
                     changes += Change.of(module, twins)
                     continue
-                if any(keyword.arg == "host_call" and not is_none(keyword.value) for keyword in call.keywords):
-                    drafts.remark(module, call, NO_HOST_CALL)
                 changes += Change.of(module, *_spec(module, call, on_tpu))
             elif short_name(name) == "CrossShardOptimizer":
                 around.append(call)

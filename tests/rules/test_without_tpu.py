@@ -268,6 +268,12 @@ estimator = tf.contrib.tpu.TPUEstimator(model_fn, None, None, params, use_tpu=FL
         ("    else:\n        return tf.est", "    return tf.est"),
         ('if params["use_tpu"]', "if FLAGS.use_tpu"),
         ("train_op=train_op)\n    else", "train_op=train_op, scaffold_fn=None)\n    else"),
+        (
+            "        # for the TPU\n        return tf.contrib.tpu.TPUEstimatorSpec(\n",
+            "        # for the TPU\n        def host_call_fn(step):\n            return write(step)\n\n"
+            "        step = tf.reshape(tf.train.get_global_step(), [1])\n        host_call = (host_call_fn, [step])\n"
+            "        return tf.contrib.tpu.TPUEstimatorSpec(\n            host_call=host_call,\n",
+        ),
     ],
 )
 def test_one_of_two_specs_that_say_the_same(old: str, new: str) -> None:
@@ -292,6 +298,10 @@ def test_the_spec_of_no_tpu_may_come_first() -> None:
         ("tf.estimator.EstimatorSpec(mode", "spec_of(mode"),
         ('if params["use_tpu"]', 'if params.pop("use_tpu")'),
         ("        # for the TPU", "        tf.logging.info('on a TPU')"),
+        ("        # for the TPU", "        loss = loss * 2"),
+        ("        # for the TPU", "        predictions = other(predictions)"),
+        ("        # for the TPU", "        global SCALE\n        SCALE = 2"),
+        ("        # for the TPU", "        params['scale'] = 2"),
     ],
 )
 def test_specs_that_may_differ_stay_two(old: str, new: str) -> None:
