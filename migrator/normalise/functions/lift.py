@@ -147,6 +147,12 @@ def _names_an_op(module: Module, node: ast.Constant) -> bool:
     return isinstance(call, ast.Call) and (module.resolve(call.func) or "").startswith("tensorflow.")
 
 
+_ASKS = re.compile(
+    rb"\b(getattr|attrgetter|globals|locals|vars|eval|exec|__import__|import_module|__dict__|modules|patch|fire)\b"
+)
+"""What finds a function by its name, where a text says that."""
+
+
 def unused(drafts: Drafts, module: Module, function: ast.FunctionDef | ast.ClassDef) -> bool:
     """Whether nothing in the project refers to a function or a class any more, as far as can be seen."""
     name, method = function.name, isinstance(module.parent(function), ast.ClassDef)
@@ -154,12 +160,14 @@ def unused(drafts: Drafts, module: Module, function: ast.FunctionDef | ast.Class
         return False
     inside = {id(node) for node in walk(function)}
     found = Definition(module, function)
+    asked = any(_ASKS.search(other.source) for other in drafts.project.modules.values())
     for other in drafts.project.modules.values():
         for node in _mentions(other).get(name, ()) if name.encode() in other.source else ():
             if id(node) in inside:
                 continue
-            if isinstance(node, ast.Constant) and not _names_an_op(other, node) and not _is_compared(other, node):
-                return False
+            if isinstance(node, ast.Constant) and (asked or not isinstance(function, ast.FunctionDef) or method):
+                if not _names_an_op(other, node) and not _is_compared(other, node):
+                    return False
             if isinstance(node, ast.alias) and not method:
                 return False
             if isinstance(node, ast.Attribute) and method:
