@@ -51,6 +51,16 @@ def test_a_key_that_is_a_name_already() -> None:
     assert "params_units = 3\n" in built(migrate(model_fn(body)))
 
 
+def test_an_argument_of_a_helper_that_becomes_a_part_of_the_model_fn() -> None:
+    helper = "\n\ndef score(labels, classes, units):\n    return tf.metrics.mean_iou(labels, classes, units)\n"
+    body = f"params['units'] = len(features) + 1\n{DENSE}"
+    end = f"{LOSS}\n{TRAIN_OP}\n{SPEC}".replace(
+        "train_op=train_op)", "train_op=train_op, eval_metric_ops={'iou': score(labels, predictions, params['units'])})"
+    )
+    init = built(migrate(model_fn(body.replace("len(features)", "len('abc')"), end=end, before=helper)))
+    assert "units = len('abc') + 1\n" in init and "Dense(units)" in init and "MeanIoU(units, " in init
+
+
 def test_what_trains_reads_other_entries_of_the_params() -> None:
     train = TRAIN_OP.replace("0.1", "params['rate']")
     text = migrate(model_fn(f"params['units'] = 3\n{DENSE}", end=f"{LOSS}\n{train}\n{SPEC}"))

@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from migrator import rewrite
-from migrator.analyse.statements.names import MUTATORS
-from migrator.normalise.draft.arguments import given
 from migrator.normalise.draft.draft import Change, Drafts
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.partials import PARTIAL
-from migrator.normalise.names.spelled_entries import text_key, written
+from migrator.normalise.names.param_uses import grown, is_changed, kind_of, place_of
+from migrator.normalise.names.spelled_entries import written
 from migrator.normalise.objects.reserved import PARAMS
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
@@ -24,11 +22,6 @@ from migrator.resolve.syntax import is_name, walk
 from migrator.rewrite import Insert, Remove, Replace, expr, statements, with_arguments
 
 _COPIES = frozenset({"copy.deepcopy", "copy.copy", "dict"})
-_READING = frozenset({"get", "items", "keys", "values"})
-_LOOKING = ("tensorflow.", "logging.", "json.", "copy.", "pprint.")
-"""Libraries whose functions change no dict that they are given."""
-_DEPTH = 4
-"""How many calls deep params are followed."""
 
 
 def set_entries(drafts: Drafts, definition: Definition) -> list[Change]:
@@ -97,12 +90,12 @@ def _uses(project: Project, module: Module, function: ast.FunctionDef) -> _Uses 
                 return None
             copy = statement
             continue
-        kind, key, place = _kind(module, node)
+        kind, key, place = kind_of(module, node)
         if kind == "stores" and module.scope(place) is not scope:
             return None
         if kind in found:
             found[kind].append((key, place))
-        elif kind == "whole" and not _is_changed(project, module, node):
+        elif kind == "whole" and not is_changed(project, module, node):
             whole.append(node)
         else:
             return None
@@ -120,102 +113,6 @@ def _is_copy(module: Module, function: ast.FunctionDef, statement: ast.stmt) -> 
     maker = call.func.id if isinstance(call.func, ast.Name) and not module.bindings(call.func) else None
     known = (module.resolve(call.func) or maker) in _COPIES
     return known and len(call.args) == 1 and is_name(call.args[0], PARAMS)
-
-
-def _kind(module: Module, node: ast.Name) -> tuple[str, str, ast.AST]:
-    """What one place does with the params: ``stores``, ``reads`` or ``asked`` of a key, ``whole``, or something else."""
-    parent, key = module.parent(node), None
-    other = "", "", node
-    if not isinstance(node.ctx, ast.Load):
-        return other
-    if isinstance(parent, ast.Subscript) and parent.value is node:
-        key = text_key(parent.slice)
-        if key is None:
-            return ("whole", "", node) if isinstance(parent.ctx, ast.Load) else other
-        return _of_entry(module, parent, key)
-    if isinstance(parent, ast.Attribute):
-        call = module.parent(parent)
-        if not isinstance(call, ast.Call) or call.func is not parent:
-            return other
-        key = text_key(call.args[0]) if call.args else None
-        if parent.attr == "get" and key is not None:
-            return "asked", key, call
-        if parent.attr == "setdefault" and key is not None and len(call.args) == 2:
-            statement = module.parent(call)
-            return ("stores", key, statement) if isinstance(statement, ast.Expr) else other
-        return ("whole", "", node) if parent.attr in _READING else other
-    if isinstance(parent, ast.Compare) and parent.comparators == [node]:
-        key = text_key(parent.left)
-        return ("asked", key, parent) if key is not None else ("whole", "", node)
-    return "whole", "", node
-
-
-def _of_entry(module: Module, entry: ast.Subscript, key: str) -> tuple[str, str, ast.AST]:
-    """What one place does with an entry of the params."""
-    parent, statement = module.parent(entry), module.statement(entry)
-    if isinstance(entry.ctx, ast.Store):
-        alone = isinstance(parent, ast.AugAssign) or isinstance(parent, ast.Assign) and len(parent.targets) == 1
-        return ("stores" if alone and parent is statement else "", key, statement)
-    if isinstance(entry.ctx, ast.Del):
-        return "", key, entry
-    while isinstance(parent, ast.Subscript) and parent.value is not entry:
-        parent = module.parent(parent)
-    inner: ast.AST = entry
-    while isinstance(parent, (ast.Subscript, ast.Attribute)) and parent.value is inner:
-        if not isinstance(parent.ctx, ast.Load):
-            return "", key, entry
-        if isinstance(parent, ast.Attribute) and parent.attr in MUTATORS:
-            followed = inner is entry and grown(module, parent) is not None
-            return ("stores" if followed else "", key, statement)
-        inner, parent = parent, module.parent(parent)
-    return "reads", key, entry
-
-
-def grown(module: Module, method: ast.Attribute) -> str | None:
-    """What a list becomes by a statement that appends to it, as a template with the list and the argument."""
-    call = module.parent(method)
-    if not isinstance(call, ast.Call) or call.func is not method or call.keywords:
-        return None
-    if not isinstance(module.parent(call), ast.Expr):
-        return None
-    if method.attr == "append" and len(call.args) == 1:
-        return "[*{old}, {new}]"
-    if method.attr == "extend" and len(call.args) == 1:
-        return "[*{old}, *{new}]"
-    at_front = method.attr == "insert" and len(call.args) == 2 and ast.unparse(call.args[0]) == "0"
-    return "[{new}, *{old}]" if at_front else None
-
-
-def place_of(node: ast.AST) -> tuple[int, int]:
-    """Where a node begins."""
-    return node.lineno, node.col_offset  # type: ignore[attr-defined]
-
-
-def _is_changed(project: Project, module: Module, node: ast.Name, depth: int = 0) -> bool:
-    """Whether what gets the params whole may change them."""
-    parent = module.parent(node)
-    call = module.parent(parent) if isinstance(parent, ast.keyword) else parent
-    if not isinstance(call, ast.Call):
-        return not isinstance(parent, (ast.Attribute, ast.Subscript, ast.Compare, ast.For, ast.comprehension))
-    callee = project.definition(module, call.func)
-    if callee is None:
-        built_in = isinstance(call.func, ast.Name) and not module.bindings(call.func)
-        return not built_in and not (module.resolve(call.func) or "").startswith(_LOOKING)
-    if not isinstance(callee.node, ast.FunctionDef) or depth == _DEPTH:
-        return True
-    try:
-        name = next((n for n, value in given(callee.node, call).items() if value is node), None)
-    except Stuck:
-        return True
-    if name is None:
-        return True
-    for use in walk(callee.node):
-        if is_name(use, name):
-            assert isinstance(use, ast.Name)
-            kind = _kind(callee.module, use)[0]
-            if kind in ("", "stores") or kind == "whole" and _is_changed(project, callee.module, use, depth + 1):
-                return True
-    return False
 
 
 @dataclass
@@ -249,7 +146,8 @@ class _Entry:
         asked = [place for key, place in uses.asked if key == self.key and place_of(place) > place_of(above)]
         if any(not isinstance(place, ast.Call) for place in asked) or (asked and not begins):
             return []
-        name, given = self._name(), self._given()
+        copies = self._copies(reads) if begins and len(self._stores) == 1 else []
+        name, given = self._name(copies), self._given()
         if name is None or any(self._reads_more(statement, begins) for statement in self._stores):
             return []
         changes: list[rewrite.Change] = [Remove(uses.copy)] if uses.copy is not None else []
@@ -261,7 +159,14 @@ class _Entry:
                 changes.append(Insert(new, before=above))
             for statement in self._stores:
                 changes += self._set(statement, name, fresh=begins and statement is first)
-        changes += [Replace(place, expr(name)) for place in (*after, *asked) if not self._is_in_store(place)]
+        gone = {copy.value for copy in copies}
+        changes += [Remove(copy) for copy in copies]
+        after += [load for copy in copies for load in self._loads(copy) if load.id != name]
+        changes += [
+            Replace(place, expr(name))
+            for place in (*after, *asked)
+            if place not in gone and not self._is_in_store(place)
+        ]
         return changes + [change for node in uses.whole if node not in early for change in self._told(node, name)]
 
     def _condition(self, node: ast.stmt) -> ast.stmt | None:
@@ -298,13 +203,42 @@ class _Entry:
         here = made is not None and module.scope(value).lookup(value.id) is module.scope(self.uses.function)
         return value.id if here and made is not None and place_of(made) < place_of(first) else None
 
-    def _name(self) -> str | None:
-        """The name of the variable, free in the function."""
+    def _copies(self, reads: list[ast.expr]) -> list[ast.Assign]:
+        """Statements that give the entry another name, which nothing else gives a value: what was the argument of a helper."""
+        module, found = self.uses.module, []
+        for read in reads:
+            copy = module.parent(read)
+            target = copy.targets[0] if isinstance(copy, ast.Assign) and len(copy.targets) == 1 else None
+            if (
+                not isinstance(copy, ast.Assign)
+                or not isinstance(target, ast.Name)
+                or self._condition(copy) is not None
+            ):
+                continue
+            once = len(module.scope(target).bindings.get(target.id, ())) == 1
+            early = place_of(copy) < place_of(self._stores[0])
+            if once and not early and not any(module.nearest(load, ast.JoinedStr) for load in self._loads(copy)):
+                found.append(copy)
+        return found
+
+    def _loads(self, copy: ast.Assign) -> list[ast.Name]:
+        """The places that read what a statement gives a name to."""
+        target = copy.targets[0]
+        assert isinstance(target, ast.Name)
+        return self.uses.module.loads_of(target.id, self.uses.module.scope(target))
+
+    def _name(self, copies: list[ast.Assign]) -> str | None:
+        """The name of the variable, free in the function but for those statements."""
         known = self._given()
         if known is not None:
             return known
         module, function = self.uses.module, self.uses.function
-        names = {n.id for n in walk(function) if isinstance(n, ast.Name)} | set(module.bound_names)
+        own = {n for copy in copies for n in (*copy.targets, *self._loads(copy))}
+        if self.key in {n.id for n in own if isinstance(n, ast.Name)}:
+            names = {n.id for n in walk(function) if isinstance(n, ast.Name) and n not in own}
+            names |= set(module.analysis.root.bindings)
+        else:
+            names = {n.id for n in walk(function) if isinstance(n, ast.Name)} | set(module.bound_names)
         names |= {a.arg for a in walk(function) if isinstance(a, ast.arg)}
         wanted = (self.key, f"{PARAMS}_{self.key}", f"own_{self.key}")
         return next((name for name in wanted if name.isidentifier() and name not in names), None)
