@@ -35,7 +35,15 @@ from ..layers import (
     normalization_by_condition,
     repeated_layers,
 )
-from ..losses_metrics import metric_arms, metric_entries, metric_loops, metric_tables, scoped_summaries, summary_tags
+from ..losses_metrics import (
+    metric_arms,
+    metric_entries,
+    metric_loops,
+    metric_tables,
+    scoped_summaries,
+    summary_tags,
+    unpaired_metrics,
+)
 from ..model_fns import gathered_specs, templates
 from ..optimizers import conditional_steps, optimize_loss, optimizer_tables, optimizer_wrappers, rate_tables
 from ..recurrent import dropout_by_condition
@@ -85,6 +93,7 @@ FUNCTIONS: tuple[Desugaring[OfFunction], ...] = (
     copied.expand,
     asserted.expand,
     settled_choices.expand,
+    unpaired_metrics.expand,
     metric_tables.expand,
     metric_loops.expand,
     metric_arms.expand,
