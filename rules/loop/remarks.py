@@ -114,9 +114,12 @@ _OWN_NAMES = "the names are those that Keras gives the weights, without the glob
 def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
     """What the owner of a program should know of its loop."""
     yield from loop.otherwise
-    for module, fed in loop.fed:
-        if any(told is not None and told.has_default for told in (told_by(module, each) for each in fed.placeholders)):
-            yield module, fed.given, OF_DEFAULTS
+    for module, whole in loop.receivers:
+        for home, fed in whole.choices or [(module, whole)]:
+            if any(
+                told is not None and told.has_default for told in (told_by(home, each) for each in fed.placeholders)
+            ):
+                yield (module if fed.given is whole.given else home), fed.given, OF_DEFAULTS
     for read in (read for read in loop.reads if read.what == NAMES):
         yield read.module, read.node, _NAMES if read.by_names else _OWN_NAMES
     for module, fed in loop.receivers:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from modelfn.programs import joined, run
+from modelfn.programs import PATH, joined, run
 from test_loop_exports import CSV, EXPORT, FOLDER, HEAD, MAIN, SERVE, archived, migrated
 
 
@@ -131,6 +131,16 @@ def test_an_input_with_a_default_has_to_be_fed(default: str) -> None:
     assert '"key": tf.TensorSpec([None], tf.string, name="key")' in text
     outcomes = run(HEAD + receiver + MAIN + EXPORT)
     assert "has to be fed all of its inputs" in str([d.message for o in outcomes.values() for d in o.remaining])
+
+
+def test_an_input_with_a_default_in_a_function_of_another_file() -> None:
+    made = "tf.placeholder_with_default(['no key'], [None])"
+    receiver = DICT.replace("    }\n", f'        "key": {made},\n    }}\n').replace("FEATURES", COMPUTED[1])
+    program = HEAD.replace("import tensorflow as tf\n", "import tensorflow as tf\nimport serving\n")
+    export = EXPORT.replace("serving_input_fn", "serving.serving_input_fn")
+    outcomes = run({PATH: program + MAIN + export, "serving.py": f"import tensorflow as tf\n\n\n{receiver}"})
+    said = [d for o in outcomes.values() for d in o.remaining if "has to be fed all of its inputs" in d.message]
+    assert [d.location.path for d in said] == [PATH]
 
 
 @pytest.mark.parametrize(
