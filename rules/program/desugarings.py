@@ -44,8 +44,8 @@ from ..losses_metrics import (
     summary_tags,
     unpaired_metrics,
 )
-from ..model_fns import gathered_specs, templates
-from ..optimizers import conditional_steps, optimize_loss, optimizer_tables, optimizer_wrappers, rate_tables
+from ..model_fns import function_tables, gathered_specs, templates
+from ..optimizers import conditional_steps, optimize_loss, optimizer_tables, optimizer_wrappers
 from ..recurrent import dropout_by_condition
 from ..symbols import contrib_functions
 
@@ -84,7 +84,7 @@ CALLS: tuple[Desugaring[OfCall], ...] = (
     head_specs.expand,
     conditional_steps.expand,
     optimizer_tables.expand,
-    rate_tables.expand,
+    function_tables.expand,
 )
 """Those of one call in what a model_fn reaches."""
 

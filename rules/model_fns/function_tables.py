@@ -1,4 +1,4 @@
-"""Learning rates that a table of functions computes, written as an `if`, so that native follows each of them."""
+"""Learning rates and losses that functions of a table compute, written as an `if`, so that native follows each of them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import is_name, walk
 from migrator.rewrite import Remove, Replace, Statement, code, expr, statements, with_function
 
-from .optimizer_tables import by_test
-from .schedules import SCHEDULES
+from ..optimizers.optimizer_tables import by_test
+from .translations import is_refused, translations
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -87,8 +87,10 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
         return []
     if not functions or not all(_is_function(each) for each in functions):
         return []
-    rates = any(_makes_schedule(each) for each in functions) or any(_is_step(module, a) for a in call.args)
-    instead = _without(project, module, table, name) if rates else None
+    moves = any(_moves(each) for each in functions) or any(_is_step(module, a) for a in call.args)
+    if not moves or any(_makes_layers(each) for each in functions):
+        return []
+    instead = _without(project, module, table, name)
     if instead is None:
         return []
     old, asked = module.cst.call(call), module.cst.expression(key)
@@ -109,7 +111,7 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
             last = statements("{target} = {other}", target=target, other=other)
         return by_test(target, known, last)
 
-    changes = spelled(module, call, "rate", make)
+    changes = spelled(module, call, "value", make)
     return [*instead, *changes] if changes else []
 
 
@@ -127,9 +129,15 @@ def _is_function(found: Definition | None) -> bool:
     return found is not None and isinstance(found.node, ast.FunctionDef) and not found.node.decorator_list
 
 
-def _makes_schedule(found: Definition | None) -> bool:
-    """Whether a function computes a rate by a schedule of TensorFlow."""
-    return found is not None and any(name in SCHEDULES for _, name in found.module.references_in(found.node))
+def _moves(found: Definition | None) -> bool:
+    """Whether a function names what only the code of a model can say: a schedule, a loss."""
+    return found is not None and any(is_refused(name) for _, name in found.module.references_in(found.node))
+
+
+def _makes_layers(found: Definition | None) -> bool:
+    """Whether a function makes layers: such become classes, of which a table may hold several."""
+    layers = translations().layers
+    return found is not None and any(name in layers for _, name in found.module.references_in(found.node))
 
 
 def _is_step(module: Module, node: ast.expr) -> bool:
