@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from migrator.normalise.desugaring import Desugaring, OfCall, OfFiles, OfFunction
-from migrator.normalise.functions import extra_keywords, settled_choices, starred
+from migrator.normalise.functions import settled_choices, starred
 from migrator.normalise.names import apart, asserted, optional_imports
 from migrator.normalise.objects import copied
 
@@ -28,6 +28,7 @@ from ..layers import (
     applied_regularization,
     argument_scopes,
     entered_scopes,
+    extra_keywords,
     filled_sizes,
     keras_assembled,
     keras_collected,

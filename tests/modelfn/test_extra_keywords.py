@@ -30,6 +30,41 @@ def test_keywords_that_all_calls_give() -> None:
     assert "Block(4, activation=tf.nn.tanh)" in text
 
 
+def test_keywords_that_some_calls_give() -> None:
+    body = "x = block(features['x'], 3)\npredictions = block(x, 3, activation=tf.nn.relu, use_bias=False)"
+    text = joined(migrate(model_fn(body, before=HELPER)))
+    assert "def __init__(self, units, activation=None, use_bias=True):" in text
+    assert "Block(3)" in text and "Block(3, activation=tf.nn.relu, use_bias=False)" in text
+
+
+STACK = """
+
+def stack(x, *sizes):
+    for size in sizes:
+        x = tf.layers.dense(x, size)
+    return x
+"""
+
+
+def test_places_that_a_helper_gathers() -> None:
+    body = "x = stack(features['x'], 3, 4)\npredictions = stack(x, 1)"
+    text = joined(migrate(model_fn(body, before=STACK)))
+    assert "def __init__(self, sizes=()):" in text and "Stack(sizes=(3, 4))" in text and "Stack(sizes=(1,))" in text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "predictions = stack(features['x'], *params['sizes'])",
+        "predictions = stack(stack(features['x'], 3), 1)",
+        "predictions = list(map(stack, [features['x']]))[0]",
+        "predictions = stack(features['x'], **params['more'])",
+    ],
+)
+def test_places_that_are_not_seen(body: str) -> None:
+    assert manual_reason(model_fn(body, before=STACK))
+
+
 def test_keywords_that_no_call_gives() -> None:
     text = joined(migrate(model_fn("predictions = block(features['x'], 3)", before=HELPER)))
     assert "Dense(units)" in text and "kwargs" not in text
@@ -62,7 +97,7 @@ def test_keywords_that_are_used_otherwise(old: str, new: str) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        "x = block(features['x'], 3)\npredictions = block(x, 3, activation=tf.nn.relu)",
+        "x = block(features['x'], 3)\npredictions = block(x, 3, name='out')",
         "predictions = block(features['x'], 3, **params['more'])",
         "predictions = list(map(block, [features['x']], [3]))[0]",
     ],

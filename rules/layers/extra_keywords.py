@@ -1,4 +1,7 @@
-"""``**kwargs`` that all calls fill alike: the function names what it gets, which is nothing where no call gives more."""
+"""``**kwargs`` of a helper, which names what it gets, and ``*sizes``, which it gets as a tuple.
+
+Where not all calls give the same keywords, those that only layers of `tf.layers` get have the values there that these have.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,19 @@ from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
-from migrator.rewrite import Remove, Replace, with_arguments, with_parameters
+from migrator.rewrite import Remove, Replace, code, with_arguments, with_parameters
 
+from .layers import LayerTable
+
+_DEFAULTS = {
+    "activation": "None", "use_bias": "True", "padding": '"valid"', "trainable": "True", "strides": "1",
+    "kernel_initializer": "None", "kernel_regularizer": "None", "kernel_constraint": "None", "bias_regularizer": "None",
+    "bias_constraint": "None", "activity_regularizer": "None",
+}  # fmt: skip
+"""What layers of `tf.layers` have where they are not told, by parameter."""
+_DEPTH = 4
+_STRIDES = ("tensorflow.layers.conv", "tensorflow.layers.separable_conv")
+"""Of these a stride is 1 then."""
 Wanted = list[tuple[Module, rewrite.Change]]
 
 
@@ -51,10 +65,54 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
     if found is None or found.module.path not in project.editable:
         return []
     if isinstance(found.node, ast.ClassDef):
-        wanted = _of_class(project, found)
-    else:
-        wanted = _of_function(project, found)
-    return Change.every(wanted)
+        return Change.every(_of_class(project, found))
+    if not _makes_layers(project, found):
+        return []
+    return Change.every(_of_function(project, found) or _with_a_tuple(project, found))
+
+
+def _makes_layers(project: Project, found: Definition, depth: int = 0) -> bool:
+    """Whether a function makes layers, itself or through others that it calls."""
+    layers = LayerTable()
+    for call in walk(found.node):
+        if isinstance(call, ast.Call):
+            other = project.definition(found.module, call.func)
+            if other is None and (found.module.resolve(call.func) or "") in layers:
+                return True
+            if isinstance(other.node if other else None, ast.FunctionDef) and other is not None and depth < _DEPTH:
+                if _makes_layers(project, other, depth + 1):
+                    return True
+    return False
+
+
+def _with_a_tuple(project: Project, found: Definition) -> Wanted:
+    """The changes for a function that gathers places: calls of ``stack(x, *sizes)`` give it a tuple, ``sizes=(64, 32)``."""
+    module, function = found.module, found.node
+    assert isinstance(function, ast.FunctionDef)
+    args = function.args
+    if args.vararg is None or args.kwarg is not None or args.kwonlyargs or function.decorator_list:
+        return []
+    if isinstance(module.parent(function), ast.ClassDef):
+        return []
+    name, places = args.vararg.arg, len(args.posonlyargs) + len(args.args)
+    wanted: Wanted = []
+    changed: list[ast.Call] = []
+    for where, use in project.readers.of(module, module.scope(module.parent(function) or module.tree), function.name):
+        call = where.parent(use)
+        if not isinstance(call, ast.Call) or call.func is not use or any(isinstance(a, ast.Starred) for a in call.args):
+            return []
+        if any(keyword.arg is None for keyword in call.keywords):
+            return []
+        more = [where.segment(argument) for argument in call.args[places:]]
+        if more:
+            given = code(f"({', '.join(more)}{',' if len(more) == 1 else ''})")
+            new = with_arguments(where.cst.call(call), drop=[*range(places, len(call.args))], add={name: given})
+            wanted.append((where, Replace(call, new)))
+            changed.append(call)
+    if any(one is not other and one in walk(other) for one in changed for other in changed):
+        return []
+    head = with_parameters(module.cst.statement(function), drop=[name], add=[f"{name}=()"])
+    return [(module, Replace(function, head)), *wanted]
 
 
 def _of_function(project: Project, found: Definition) -> Wanted:
@@ -65,14 +123,26 @@ def _of_function(project: Project, found: Definition) -> Wanted:
         return []
     gathered = function.args.kwarg.arg
     references = project.readers.of(module, module.scope(module.parent(function) or module.tree), function.name)
-    more = _given(function, [(where, where.parent(node), node) for where, node in references])
-    if more is None or set(more) & {n.id for n in walk(function) if isinstance(n, ast.Name)}:
-        return []
+    sets = _given(function, [(where, where.parent(node), node) for where, node in references])
     spreads = _spreads(module, [n for n in walk(function) if isinstance(n, ast.Name) and n.id == gathered])
-    if spreads is None or any(set(more) & {k.arg for k in each.keywords} for each, _ in spreads):
+    if not sets or spreads is None:
         return []
-    head = with_parameters(module.cst.statement(function), drop=[gathered], add=more)
+    more = sorted(set().union(*sets))
+    defaults = {name: _default(module, name, spreads) for name in more if any(name not in each for each in sets)}
+    if None in defaults.values() or set(more) & {n.id for n in walk(function) if isinstance(n, ast.Name)}:
+        return []
+    if any(set(more) & {k.arg for k in each.keywords} for each, _ in spreads):
+        return []
+    added = [name if name not in defaults else f"{name}={defaults[name]}" for name in more]
+    head = with_parameters(module.cst.statement(function), drop=[gathered], add=added, by_keyword=bool(defaults))
     return [(module, Replace(function, head)), *_spelled(module, spreads, more)]
+
+
+def _default(module: Module, name: str, spreads: Sequence[tuple[ast.Call, ast.keyword]]) -> str | None:
+    """What all layers that get a keyword have without it; None where they differ, or are no layers of `tf.layers`."""
+    called = [module.resolve(call.func) or "" for call, _ in spreads]
+    known = ("tensorflow.layers.",) if name != "strides" else _STRIDES
+    return _DEFAULTS.get(name) if called and all(each.startswith(known) for each in called) else None
 
 
 def _of_class(project: Project, found: Definition) -> Wanted:
@@ -83,7 +153,7 @@ def _of_class(project: Project, found: Definition) -> Wanted:
     if init is None or init.args.kwarg is None or not init.args.args or project.subclasses(found):
         return []
     uses = [(where, where.parent(use), use) for where in project.modules.values() for use in project.uses(found, where)]
-    if _given(init, uses) != []:
+    if _given(init, uses) != {()}:
         return []
     gathered, own = init.args.kwarg.arg, init.args.args[0].arg
     read = [n for n in walk(init) if isinstance(n, ast.Name) and n.id == gathered]
@@ -103,8 +173,10 @@ def _of_class(project: Project, found: Definition) -> Wanted:
     return [(module, Replace(init, head)), (module, Remove(kept)), *_spelled(module, spreads, [])]
 
 
-def _given(function: ast.FunctionDef, uses: list[tuple[Module, ast.AST | None, ast.expr]]) -> list[str] | None:
-    """The keywords that all calls give beside the parameters of a function; None where not all do, or not all are seen."""
+def _given(
+    function: ast.FunctionDef, uses: list[tuple[Module, ast.AST | None, ast.expr]]
+) -> set[tuple[str, ...]] | None:
+    """The keywords that calls give beside the parameters of a function; None where not all are seen."""
     found: set[tuple[str, ...]] = set()
     known = parameters(function)
     for _, call, reference in uses:
@@ -113,7 +185,7 @@ def _given(function: ast.FunctionDef, uses: list[tuple[Module, ast.AST | None, a
         if any(keyword.arg is None for keyword in call.keywords) or any(isinstance(a, ast.Starred) for a in call.args):
             return None
         found.add(tuple(sorted(k.arg for k in call.keywords if k.arg is not None and k.arg not in known)))
-    return list(found.pop()) if len(found) == 1 else None
+    return found
 
 
 def _spreads(module: Module, reads: Sequence[ast.expr]) -> list[tuple[ast.Call, ast.keyword]] | None:
