@@ -26,11 +26,35 @@ def built(text: str) -> str:
         ),
         ("params['units'] = 3\nparams['units'] = params['units'] + 1", "units = 3\n    units = units + 1\n"),
         ("print(params)\nparams['units'] = 3", "units = 3\n"),
+        ("params.units = params.units * 2", "units = params.units * 2\n"),
+        ("params.units += 1", "units = params.units\n    units += 1\n"),
     ],
 )
 def test_an_entry_that_is_set_becomes_a_variable(line: str, made: str) -> None:
-    text = built(migrate(model_fn(f"{line}\n{DENSE}")))
-    assert made in text and "params['units'] =" not in text
+    dense = DENSE.replace("['units']", ".units") if "params.units" in line else DENSE
+    text = built(migrate(model_fn(f"{line}\n{dense}")))
+    assert made in text and "params['units'] =" not in text and "params.units =" not in text
+
+
+@pytest.mark.parametrize(
+    ("call", "read"), [("pop('units')", "params['units']"), ("pop('units', 3)", "params.get('units', 3)")]
+)
+def test_an_entry_that_is_taken_out(call: str, read: str) -> None:
+    body = f"units = params.{call}\nx = features['x']\npredictions = tf.layers.dense(x, units + params['more'])"
+    assert f"units = {read}\n" in built(migrate(model_fn(body)))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "units = params.pop('units')\npredictions = tf.layers.dense(features['x'], units + len(params))",
+        "units = params.pop('units')\npredictions = tf.layers.dense(features['x'], units + params.get('units', 1))",
+        "units = params.pop(name)\npredictions = tf.layers.dense(features['x'], units)",
+        "params.units = 3\nshow(params)\npredictions = tf.layers.dense(features['x'], params.units)",
+    ],
+)
+def test_what_is_taken_out_and_may_be_missed(body: str) -> None:
+    assert manual_reason(model_fn(body))
 
 
 @pytest.mark.parametrize(

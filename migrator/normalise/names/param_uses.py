@@ -20,7 +20,10 @@ _DEPTH = 4
 
 
 def kind_of(module: Module, node: ast.Name) -> tuple[str, str, ast.AST]:
-    """What one place does with the params: ``stores``, ``reads`` or ``asked`` of a key, ``whole``, or something else."""
+    """What one place does with the params: ``stores``, ``reads`` or ``asked`` of a key, ``whole``, or something else.
+
+    The key of a field has a dot before it: ``params.units``.
+    """
     parent, key = module.parent(node), None
     other = "", "", node
     if not isinstance(node.ctx, ast.Load):
@@ -33,7 +36,7 @@ def kind_of(module: Module, node: ast.Name) -> tuple[str, str, ast.AST]:
     if isinstance(parent, ast.Attribute):
         call = module.parent(parent)
         if not isinstance(call, ast.Call) or call.func is not parent:
-            return other
+            return _of_entry(module, parent, f".{parent.attr}")
         key = text_key(call.args[0]) if call.args else None
         if parent.attr == "get" and key is not None:
             return "asked", key, call
@@ -47,7 +50,7 @@ def kind_of(module: Module, node: ast.Name) -> tuple[str, str, ast.AST]:
     return "whole", "", node
 
 
-def _of_entry(module: Module, entry: ast.Subscript, key: str) -> tuple[str, str, ast.AST]:
+def _of_entry(module: Module, entry: ast.Subscript | ast.Attribute, key: str) -> tuple[str, str, ast.AST]:
     """What one place does with an entry of the params."""
     parent, statement = module.parent(entry), module.statement(entry)
     if isinstance(entry.ctx, ast.Store):

@@ -14,12 +14,12 @@ from migrator import rewrite
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.functions.partials import PARTIAL
 from migrator.normalise.names.param_uses import grown, is_changed, kind_of, place_of
-from migrator.normalise.names.spelled_entries import written
+from migrator.normalise.names.spelled_entries import popped, written
 from migrator.normalise.objects.reserved import PARAMS
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import is_name, walk
-from migrator.rewrite import Insert, Remove, Replace, expr, statements, with_arguments
+from migrator.rewrite import Insert, Remove, Replace, expr, source, statements, with_arguments
 
 _COPIES = frozenset({"copy.deepcopy", "copy.copy", "dict"})
 
@@ -29,6 +29,9 @@ def set_entries(drafts: Drafts, definition: Definition) -> list[Change]:
     module, function = definition.module, definition.node
     if not isinstance(function, ast.FunctionDef) or not gets_a_copy(drafts, definition):
         return []
+    taken = popped(module, function)
+    if taken:
+        return taken
     uses = _uses(drafts.project, module, function)
     if uses is None:
         return []
@@ -126,6 +129,10 @@ class _Entry:
     def _stores(self) -> list[ast.stmt]:
         return [statement for key, statement in self.uses.stores if key == self.key]
 
+    @property
+    def _is_field(self) -> bool:
+        return self.key.startswith(".")
+
     def changes(self) -> list[rewrite.Change]:
         """The changes that make a variable of it; none where it has to stay."""
         module, uses = self.uses.module, self.uses
@@ -136,6 +143,8 @@ class _Entry:
         above = conditions[0] if conditions[0] is not None else first
         reads = [place for key, place in uses.reads if key == self.key]
         after = [place for place in reads if place_of(place) > place_of(first)]
+        if self._is_field and any(place_of(node) > place_of(first) for node in uses.whole):
+            return []
         early = [node for node in uses.whole if place_of(node) < place_of(last)]
         if any(not self._is_shown(node) for node in early):
             return []  # what keeps the params sees what becomes of them
@@ -155,7 +164,8 @@ class _Entry:
             changes.append(Remove(first))
         else:
             if not begins:
-                new = statements(f"{{name}} = {PARAMS}[{{key}}]", name=name, key=written(self.key))
+                old = f"{PARAMS}{self.key}" if self._is_field else f"{PARAMS}[{source(written(self.key))}]"
+                new = statements("{name} = {old}", name=name, old=expr(old))
                 changes.append(Insert(new, before=above))
             for statement in self._stores:
                 changes += self._set(statement, name, fresh=begins and statement is first)
@@ -233,14 +243,15 @@ class _Entry:
         if known is not None:
             return known
         module, function = self.uses.module, self.uses.function
+        key = self.key.lstrip(".")
         own = {n for copy in copies for n in (*copy.targets, *self._loads(copy))}
-        if self.key in {n.id for n in own if isinstance(n, ast.Name)}:
+        if key in {n.id for n in own if isinstance(n, ast.Name)}:
             names = {n.id for n in walk(function) if isinstance(n, ast.Name) and n not in own}
             names |= set(module.analysis.root.bindings)
         else:
             names = {n.id for n in walk(function) if isinstance(n, ast.Name)} | set(module.bound_names)
         names |= {a.arg for a in walk(function) if isinstance(a, ast.arg)}
-        wanted = (self.key, f"{PARAMS}_{self.key}", f"own_{self.key}")
+        wanted = (key, f"{PARAMS}_{key}", f"own_{key}")
         return next((name for name in wanted if name.isidentifier() and name not in names), None)
 
     def _set(self, statement: ast.stmt, name: str, fresh: bool) -> Iterator[rewrite.Change]:

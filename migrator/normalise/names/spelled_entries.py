@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from migrator.normalise.draft.draft import Change
 from migrator.normalise.objects.reserved import PARAMS
+from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
 from migrator.resolve.syntax import is_name, walk
 from migrator.rewrite import Replace, expr, statements
@@ -37,6 +38,35 @@ def spelled_out(definition: Definition) -> list[Change]:
                 return Change.of(
                     module, Replace(node, statements(f"{PARAMS}.setdefault({{key}}, {{value}})", key=key, value=value))
                 )
+    return []
+
+
+def popped(module: Module, function: ast.AST) -> list[Change]:
+    """The change of ``params.pop("units")`` where nothing else asks for the entry, or gets the params as a whole."""
+    uses = [node for node in walk(function) if isinstance(node, ast.Name) and node.id == PARAMS]
+    parents = [module.parent(node) for node in uses]
+    keys: list[str | None] = []
+    calls: dict[str, ast.Call] = {}
+    for parent in parents:
+        call = module.parent(parent) if isinstance(parent, ast.Attribute) else None
+        key = parent.slice if isinstance(parent, ast.Subscript) else None
+        if isinstance(parent, ast.Attribute) and isinstance(call, ast.Call) and call.func is parent and call.args:
+            key = call.args[0]
+            if (
+                parent.attr == "pop"
+                and not call.keywords
+                and isinstance(module.parent(call), (ast.Assign, ast.Call, ast.keyword))
+            ):
+                calls[text_key(key) or ""] = call
+        keys.append(text_key(key) if key is not None else None)
+    for name, call in calls.items():
+        if name and None not in keys and keys.count(name) == 1:
+            asked, *default = map(module.cst.expression, call.args)
+            if default:
+                new = expr(f"{PARAMS}.get({{asked}}, {{default}})", asked=asked, default=default[0])
+            else:
+                new = expr(f"{PARAMS}[{{asked}}]", asked=asked)
+            return Change.of(module, Replace(call, new))
     return []
 
 
