@@ -32,6 +32,7 @@ from ..layers import (
     filled_sizes,
     keras_assembled,
     keras_collected,
+    named_by_condition,
     named_values,
     normalization_by_condition,
     repeated_layers,
@@ -90,6 +91,7 @@ CALLS: tuple[Desugaring[OfCall], ...] = (
 """Those of one call in what a model_fn reaches."""
 
 FUNCTIONS: tuple[Desugaring[OfFunction], ...] = (
+    named_by_condition.expand,
     apart.expand,
     copied.expand,
     asserted.expand,
