@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 
 from migrator import rewrite
 from migrator.analyse.results.tags import SCOPES
@@ -18,7 +19,7 @@ from migrator.rewrite import Replace, expr, with_parameters
 
 from .summaries import EXPRESSIONS
 
-NAME = "name"
+NAME, SCOPE = "name", "scope"
 Call = tuple[Module, ast.Call]
 
 
@@ -64,17 +65,19 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
     summaries = [n for n in walk(function) if isinstance(n, ast.Call) and module.resolve(n.func) in EXPRESSIONS]
     if not summaries or function.args.kwarg or function.args.vararg or function.args.kwonlyargs:
         return []
-    if {NAME, "scope"} & {*parameters(function), *(n.id for n in walk(function) if isinstance(n, ast.Name))}:
+    if {NAME, SCOPE} & {*parameters(function), *(n.id for n in walk(function) if isinstance(n, ast.Name))}:
         return []
     tags = [_tag(call) for call in summaries]
     if any(scopes_around(module, call) for call in summaries) or any(tag is None for tag in tags):
         return []
     calls = _calls(drafts.project, Definition(module, function))
     names = [_name(*call) for call in calls or []]
-    if len(names) == 1 and "*" not in (literal_pattern(names[0]) or "*"):
+    if len(names) == 1 and names[0] is not None and "*" not in names[0].pattern:
         return []  # the one place of it is known where its tags are written
-    if not calls or None in names or len({literal_pattern(name) for name in names}) < len(names):
+    if not calls or None in names or len({name.pattern for name in names if name is not None}) < len(names):
         return []
+    # Keras 3 takes no name of a layer with a slash in it.
+    told = SCOPE if any("/" in name.pattern for name in names if name is not None) else NAME
     wanted: list[tuple[Module, rewrite.Change]] = []
     for tag in tags:
         assert tag is not None
@@ -87,14 +90,14 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
         )
         old = module.cst.expression(tag)
         if literal:
-            joined = expr("{name} + {tag}", name=NAME, tag=old.with_changes(value=f"{text[0]}/{text[1:]}"))
+            joined = expr("{name} + {tag}", name=told, tag=old.with_changes(value=f"{text[0]}/{text[1:]}"))
         else:
-            joined = expr('{name} + "/" + {tag}', name=NAME, tag=old)
+            joined = expr('{name} + "/" + {tag}', name=told, tag=old)
         wanted.append((module, Replace(tag, joined)))
     for (other, call), name in zip(calls, names):
         assert name is not None
-        wanted.append((other, keywords(other, call, {NAME: other.segment(name)})))
-    head = with_parameters(module.cst.statement(function), add=[NAME], by_keyword=True)
+        wanted.append((other, keywords(other, call, {told: name.text})))
+    head = with_parameters(module.cst.statement(function), add=[told], by_keyword=True)
     return Change.every([(module, Replace(function, head)), *wanted])
 
 
@@ -130,19 +133,35 @@ def _calls(project: Project, helper: Definition) -> list[Call] | None:
     return found
 
 
-def _name(module: Module, call: ast.Call) -> ast.expr | None:
-    """The name of the one scope around a call, where each turn of the loops around it has another one, and no other statement
-    of the function opens one of that name."""
-    scopes = scopes_around(module, call)
-    scope = scopes[0] if len(scopes) == 1 else None
-    name = scope.args[0] if isinstance(scope, ast.Call) and scope.args else None
-    pattern = literal_pattern(name) if name is not None else None
+@dataclass(frozen=True)
+class _Name:
+    """What the scopes around a call are called, where each turn of the loops around it has another one."""
+
+    pattern: str
+    """With a star for what turns say."""
+    text: str
+
+
+def _name(module: Module, call: ast.Call) -> _Name | None:
+    """The name of the scopes around a call, of which no other statement of the function opens one of the same name."""
+    found = scopes_around(module, call)
+    given = [scope.args[0] if isinstance(scope, ast.Call) and scope.args else None for scope in reversed(found)]
+    scopes = [name for name in given if name is not None]
+    patterns = [literal_pattern(name) for name in scopes]
     function = module.nearest(call, (ast.FunctionDef, ast.Lambda))
-    if name is None or pattern is None or not isinstance(function, ast.FunctionDef) or "/" in pattern:
+    if not scopes or len(scopes) < len(given) or None in patterns or not isinstance(function, ast.FunctionDef):
+        return None
+    outer = [str(name.value) for name in scopes[:-1] if isinstance(name, ast.Constant)]
+    pattern = "/".join(map(str, patterns))
+    if len(outer) < len(scopes) - 1 or pattern.count("/") >= len(scopes):
         return None
     loops = [a for a in module.ancestors(call) if isinstance(a, (ast.For, ast.While, ast.comprehension))]
     loops = [a for a in loops if any(node is a for node in walk(function))]
     if len(loops) > pattern.count("*"):
         return None
     opened = [n for n in walk(function) if isinstance(n, ast.Call) and _opens(module, n) and n.args]
-    return name if [literal_pattern(n.args[0]) for n in opened].count(pattern) == 1 else None
+    known = [literal_pattern(n.args[0]) for n in opened]
+    if any(known.count(each) != 1 for each in patterns):
+        return None
+    text = module.segment(scopes[-1])
+    return _Name(pattern, f'"{"/".join(outer)}/" + {text}' if outer else text)

@@ -43,16 +43,19 @@ def tagged(writer: FunctionWriting, leaf: Leaf, lines: list[str], indent: str) -
     return [*lines[:start], head, *(writer.unit + line if line.strip() else line for line in lines[start:])]
 
 
-def needs_name(function: ast.FunctionDef) -> bool:
-    """Whether each call of a helper gives it the name of its layer, and by keyword, as the preparation has it for scopes."""
+def needs_name(function: ast.FunctionDef, called: str = "name") -> bool:
+    """Whether each call of a helper gives it the name of its layer, and by keyword, as the preparation has it for scopes.
+
+    The names of several scopes, which are none of a layer, are `called` otherwise.
+    """
     required = zip(function.args.kwonlyargs, function.args.kw_defaults)
-    return any(argument.arg == "name" and default is None for argument, default in required)
+    return any(argument.arg == called and default is None for argument, default in required)
 
 
 def _outer_path(plan: Body, leaf: Leaf, tag: ast.expr) -> str:
     """The names of the scopes around the one call of a helper, each with a slash. Raises Unsupported where its calls add names
     of scopes, or numbers, that the helper does not know."""
-    if not plan.is_helper or needs_name(plan.function):
+    if not plan.is_helper or needs_name(plan.function) or needs_name(plan.function, "scope"):
         return ""
     told = reads(tag) & set(plan.statics) or any(
         reads(name) & set(plan.statics) for s in leaf.scopes for name in opened_names(plan, s) if name
