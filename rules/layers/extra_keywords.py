@@ -92,7 +92,7 @@ def _with_a_tuple(project: Project, found: Definition) -> Wanted:
     args = function.args
     if args.vararg is None or args.kwarg is not None or args.kwonlyargs or function.decorator_list:
         return []
-    if isinstance(module.parent(function), ast.ClassDef):
+    if isinstance(module.parent(function), ast.ClassDef) or not (args.posonlyargs or args.args):
         return []
     name, places = args.vararg.arg, len(args.posonlyargs) + len(args.args)
     wanted: Wanted = []
