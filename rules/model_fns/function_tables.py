@@ -87,8 +87,8 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
         return []
     if not functions or not all(_is_function(each) for each in functions):
         return []
-    moves = any(_moves(each) for each in functions) or any(_is_step(module, a) for a in call.args)
-    if not moves or any(_makes_layers(each) for each in functions):
+    steps = any(_is_step(module, argument) for argument in call.args)
+    if not (steps or any(_moves(each) for each in functions)) or any(_makes_layers(each) for each in functions):
         return []
     instead = _without(project, module, table, name)
     if instead is None:
@@ -111,7 +111,7 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
             last = statements("{target} = {other}", target=target, other=other)
         return by_test(target, known, last)
 
-    changes = spelled(module, call, "value", make)
+    changes = spelled(module, call, "rate" if steps else "value", make)
     return [*instead, *changes] if changes else []
 
 

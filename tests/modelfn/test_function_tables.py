@@ -85,3 +85,38 @@ train_op = tf.train.GradientDescentOptimizer(rate).minimize(loss, global_step=st
     text = joined(migrate(program(train, RATES[: RATES.index("RATES = ")])))
     assert 'if not params["warm"]:\n            raise ValueError("no other rate")\n' in text
     assert "rate = warmed(step, 0.1)" in method(text, "__call__")
+
+
+LOSSES = """
+import tensorflow as tf
+
+
+def squared(labels, predictions):
+    return tf.losses.mean_squared_error(labels, predictions)
+
+
+def absolute(labels, predictions):
+    return tf.losses.absolute_difference(labels, predictions)
+
+
+LOSSES = {"squared": squared, "absolute": absolute}
+"""
+
+
+def test_losses() -> None:
+    end = 'loss = LOSSES[params["loss"]](labels, predictions)\n' + TRAIN.replace(
+        'RATES[params["rate"]](step, 0.1)', "0.1"
+    )
+    text = joined(migrate(model_fn(DENSE, end=f"{end}\n{SPEC}", before=LOSSES)))
+    loss = method(text, "compute_loss")
+    assert 'if self.params["loss"] == "squared":' in loss and 'elif self.params["loss"] == "absolute":' in loss
+    assert "LOSSES" not in text and "compat.v1" not in text
+
+
+def test_a_table_of_networks_stays_a_table() -> None:
+    before = (
+        "\n\ndef a(x):\n    return tf.layers.dense(x, 1)\n\n\ndef b(x):\n    return tf.layers.dense(x, 2)\n\n\n"
+        "NETS = {'a': a, 'b': b}\n"
+    )
+    text = migrate(model_fn("predictions = NETS[params['net']](features['x'])", before=before))
+    assert "NETS = {'a': A, 'b': B}\n" in text
