@@ -92,6 +92,8 @@ def _text(value: ast.expr, text: Text) -> str:
     if isinstance(value, ast.Dict):
         entries = [f"{_text(k, text)}: " if k is not None else "**" for k in value.keys]
         return f"{{{', '.join(key + _text(v, text) for key, v in zip(entries, value.values))}}}"
+    if isinstance(value, ast.IfExp):
+        return f"{_text(value.body, text)} if {_text(value.test, text)} else {_text(value.orelse, text)}"
     return f'"{value.value!s}"' if isinstance(value, ast.Constant) else ast.unparse(value)
 
 
@@ -100,6 +102,8 @@ def given_parts(given: Iterable[tuple[str, ast.expr]]) -> Iterator[ast.expr]:
     for _, value in given:
         if isinstance(value, ast.Dict) and not hasattr(value, "lineno"):
             yield from given_parts(("", inner) for inner in value.values)
+        elif isinstance(value, ast.IfExp) and not hasattr(value, "lineno"):
+            yield from given_parts(("", inner) for inner in (value.test, value.body, value.orelse))
         else:
             yield value
 

@@ -49,6 +49,10 @@ class Page:
             return self.text(self.asides[node], instead)
         if isinstance(node, ast.Constant) and self.module.parent(node) is None:
             return known.get(node) or ast.unparse(node)  # a setting that stands in another file
+        if (
+            isinstance(node, ast.IfExp) and self.module.parent(node) is None
+        ):  # of settings that the program does not compare
+            return f"{self.text(node.body, instead)} if {self.text(node.test)} else {self.text(node.orelse, instead)}"
         return self._renderer.expression(node, known.get)
 
     def operand(self, node: ast.expr) -> str:

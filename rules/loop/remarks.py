@@ -14,11 +14,12 @@ from migrator.resolve.syntax import walk
 from ..callbacks.evaluators import SELDOM as SELDOM_ASKED
 from ..exports.exports import Export
 from ..exports.placeholders import told_by
+from .flow.chosen import SELDOM, is_choice
 from .places import block_of
 from .plan import Loop
 from .sources import Source
 from .specs import Validation
-from .uses import SELDOM, Use
+from .uses import Use
 from .variables import NAMES
 
 ALONE = (
@@ -147,7 +148,7 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
         if source.recorded and (apart := _begins_anew(loop, source)):
             yield source.module, call, OF_TRAININGS.format(apart)
         counted = (use for use in loop.uses if use.method == "train" and use.counted)
-        if any(source in use.sources and use.interval == SELDOM for use in counted):
+        if any(source in use.sources and _is_seldom(use, source) for use in counted):
             yield (
                 source.module,
                 call,
@@ -247,6 +248,12 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
         if use.validation is not None:
             for told, text in _of_validation(use, use.validation, use.fields):
                 yield use.module, told, text
+
+
+def _is_seldom(use: Use, source: Source) -> bool:
+    """Whether a training saves as often as that of an Estimator which is not told a number of steps."""
+    told = "save_checkpoints_steps" in source.settings.fields
+    return use.interval == SELDOM or (isinstance(use.interval, ast.expr) and is_choice(use.interval) and not told)
 
 
 def _begins_anew(loop: Loop, source: Source) -> str:

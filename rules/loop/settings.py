@@ -20,6 +20,7 @@ from ..distribute.tpu_facts import Tpu, short_name, tpu_of
 from ..estimator_calls.driver import CONTRIB_CONFIG, CONTRIB_FIELDS
 from ..estimator_calls.estimator_values import ESTIMATOR, PREFIX, Construction
 from ..estimator_calls.session_settings import makers, taken_over
+from .flow.reaching import reaching
 from .places import moves
 from .values import given_to, values_of
 
@@ -140,11 +141,15 @@ def _configured(
     statement, reads = None, []
     call: ast.expr = node
     if isinstance(node, ast.Name):
-        statement = module.assignment(node)
+        statement = reaching(module, node)
         configured = [other.arguments.get("config") for other in (construction, *others)]
-        loads = module.loads_of(node.id, module.scope(node).lookup(node.id))
-        reads = [module.parent(load) for load in loads if load not in configured]
-        if statement is None or project.readers.elsewhere(module, module.scope(statement), node.id):
+        loads = {load: reaching(module, load) for load in module.loads_of(node.id, module.scope(node).lookup(node.id))}
+        reads = [module.parent(load) for load, made in loads.items() if made is statement and load not in configured]
+        if (
+            statement is None
+            or None in loads.values()
+            or project.readers.elsewhere(module, module.scope(statement), node.id)
+        ):
             return reason_at("its configuration is used elsewhere", module, node)
         call = statement.value
     made = module.resolve(call.func) if isinstance(call, ast.Call) else None

@@ -20,6 +20,7 @@ from ..estimator_calls.estimator_values import Construction
 from ..estimator_calls.keras_estimator import given_to
 from ..exports.signatures import Signatures, signatures_of
 from ..losses_metrics.step_summaries import recorded, shown_metrics, written
+from .flow.exclusive import exclusive
 from .places import has_its_line, stays
 from .settings import Settings, settings_of
 from .variables import OfModelFn, Variables
@@ -290,19 +291,10 @@ def _shares_folder(one: Source, other: Source) -> bool:
         return False  # a call makes one of them
     if one.returned is not None or other.returned is not None:
         return True
-    if not together or _are_exclusive(one, other):
+    calls = (one.construction.call, other.construction.call)
+    if not together or exclusive(one.module, *calls) or exclusive(one.module, *calls[::-1]):
         return False
     return one.scope is not other.scope or one.name != other.name or one.name is None
-
-
-def _are_exclusive(one: Source, other: Source) -> bool:
-    """Whether two Estimators are made in branches of which one is taken."""
-    module, calls = one.module, (one.construction.call, other.construction.call)
-    for outer in (each for each in module.ancestors(calls[0]) if isinstance(each, ast.If)):
-        arms = [[any(module.is_inside(call, s) for s in arm) for arm in (outer.body, outer.orelse)] for call in calls]
-        if sorted(arms) == [[False, True], [True, False]]:
-            return True
-    return False
 
 
 def _target(construction: Construction) -> ast.expr | None:

@@ -23,6 +23,7 @@ from ..callbacks.savers import Saver, definitions_of, references_of
 from ..exports.exporters import Exporter
 from .data.kinds import Data
 from .datasets import Reader
+from .flow.chosen import SELDOM, fields_of, is_choice, one_of
 from .inputs import MODES, Input, read_input
 from .places import block_of, has_its_line, is_simple, line_above, stays
 from .rows import are_all_read
@@ -44,8 +45,6 @@ _UNDERSTOOD = {
     "predict": frozenset({"input_fn", "predict_keys", "checkpoint_path", WHOLE}),
 }
 _LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.comprehension, ast.ListComp, ast.GeneratorExp, ast.Lambda)
-SELDOM = 1000
-"""Steps between two checkpoints where a program says only minutes, or nothing."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ class Use(Place):
     @property
     def fields(self) -> dict[str, ast.expr]:
         """The settings of its Estimator, by name; a hook may say when it saves."""
-        told = self.sources[0].settings.fields
+        told = fields_of(self.sources, self.method == "train") or {}
         if self.saver is None or not self.saver.interval:
             return told
         return {**{n: v for n, v in told.items() if not n.startswith("save_checkpoints_")}, **self.saver.interval}
@@ -259,16 +258,12 @@ class Use(Place):
 
     def alike(self) -> bool:
         """Whether all Estimators that it may be of are set up alike, as far as that matters here."""
-        names = _MATTER if self.method == "train" else ()
-        told = {
-            (source.settings.directory is None, *(_dump(source.settings.fields.get(name)) for name in names))
-            for source in self.sources
-        }
-        return len(told) == 1 and len({source.has_dicts for source in self.sources}) == 1
+        known = fields_of(self.sources, self.method == "train") is not None
+        folders = {source.settings.directory is None for source in self.sources}
+        return known and len(folders) == 1 and len({source.has_dicts for source in self.sources}) == 1
 
 
 _STOPS = "hooks that stop early by evaluations amid a training"
-_MATTER = ("save_checkpoints_steps", "save_summary_steps")
 
 
 def _dump(node: ast.expr | None) -> str:
@@ -308,8 +303,7 @@ def use_of(reader: Reader, module: Module, node: ast.expr, sources: tuple[Source
 def _params(module: Module, node: ast.expr, sources: tuple[Source, ...], method: str) -> ast.expr | None:
     """What all of several Estimators give to an input function, if that can be written where it is called."""
     found = [source.construction.arguments.get("params") for source in sources]
-    sizes = [source.settings.tpu.sizes.get(MODES[method]) for source in sources]
-    if len({_dump(each) for each in found}) > 1 or len({_dump(each) for each in sizes}) > 1:
+    if len({_dump(each) for each in found}) > 1:
         return None
     params = found[0] if not is_none(found[0]) else None
     held = len(sources) == 1 and sources[0].is_read(module, node) and sources[0].params
@@ -317,7 +311,9 @@ def _params(module: Module, node: ast.expr, sources: tuple[Source, ...], method:
         params = ast.Name(held, ast.Load())
     elif params is not None and not stays(module, params):
         return None
-    return sources[0].settings.tpu.given(MODES[method], params)
+    values = [source.settings.tpu.given(MODES[method], params) for source in sources]
+    told = [value for value in values if value is not None]
+    return one_of(sources, told) if len(told) == len(values) else None
 
 
 def _evaluated(
@@ -341,6 +337,8 @@ def _evaluated(
     hooks = hooks.and_those(evaluated)
     use = _limited(reader, Use(module, call, "train", node, sources, found, told, validation, hooks))
     every = use.fields.get("save_checkpoints_steps")
+    if is_choice(every):
+        return "evaluations amid a training of one of several Estimators"
     if every is not None and (use.limit is None or not _at_most(use.limit, every)):
         if use.limit is None or found.data.ends is not False:
             return "evaluations amid a training on data that may end"

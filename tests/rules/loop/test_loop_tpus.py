@@ -369,3 +369,18 @@ def test_a_configuration_for_tpus_of_a_plain_estimator() -> None:
 def test_what_it_says_of_tpus_is_not_lost() -> None:
     text = migrate(PLAIN.replace("SETTINGS", 'tf.contrib.tpu.TPUConfig(iterations_per_loop=10), model_dir="out"'))
     assert "RunConfig(" in text and "model.fit(" not in text
+
+
+def test_a_tpu_in_one_branch_alone() -> None:
+    branches = (
+        "if FLAGS.use_tpu:\n"
+        "    config = tf.contrib.tpu.RunConfig(model_dir='here', save_checkpoints_steps=FLAGS.often)\n"
+        "    estimator = tf.contrib.tpu.TPUEstimator(model_fn, config=config, params=params, train_batch_size=8)\n"
+        "else:\n"
+        "    config = tf.estimator.RunConfig(model_dir='here')\n"
+        "    estimator = tf.estimator.Estimator(model_fn, config=config, params=params)\n"
+    )
+    text = made("estimator.train(input_fn, max_steps=20)\n", branches, "params = {'batch_size': 2}\n")
+    assert "    with make_strategy().scope():\n        model = create_model(" in text
+    assert 'input_fn(params={**params, "batch_size": 8} if FLAGS.use_tpu else params)' in text
+    assert "% (FLAGS.often if FLAGS.use_tpu else 1000) == 0:" in text
