@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.function.translate import Expression, Writing, format_call
 from migrator.analyse.variables.startvalues import ROOTS
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
@@ -32,6 +33,19 @@ READERS = {
 }
 READERS["tensorflow.train.NewCheckpointReader"] = "load_checkpoint"
 """Vendored functions, which find the names in checkpoints of TensorFlow 1 and of migrated models alike."""
+
+
+def _read(call: ast.Call, writing: Writing) -> str:
+    """What a model_fn reads of a checkpoint, in the code of the model."""
+    _check(call)
+    name = READERS[writing.resolve(call.func) or ""]
+    given: list[tuple[str | None, str]] = [(None, writing.text(argument)) for argument in call.args]
+    given += [(keyword.arg, writing.text(keyword.value)) for keyword in call.keywords]
+    return format_call(writing.need(name), given)
+
+
+EXPRESSIONS: dict[str, Expression] = {name: _read for name in READERS if ".contrib." in name}
+"""Those that TensorFlow 2 has not."""
 
 
 def _check(call: ast.Call) -> None:

@@ -40,6 +40,8 @@ _CONVERTED = {
     "tensorflow.constant": "value dtype shape name verify_shape",
     "tensorflow.convert_to_tensor": "value dtype name",
 }
+_READ = frozenset(f"tensorflow.{package}.load_variable" for package in ("train", "contrib.framework"))
+"""Functions that read an array of a checkpoint."""
 _FILLED = {"zeros": '"zeros"', "ones": '"ones"'}
 VALUES = frozenset({"tensorflow.constant", *(f"tensorflow.{name}" for name in (*_DRAWN, *_FILLED))})
 """Functions whose values variables begin with."""
@@ -62,7 +64,9 @@ def variable(call: ast.Call, name: str, resolve: Resolve) -> Layer:
     except Unsupported:
         first = given["initial_value"]
         function = (resolve(first.func) or "") if isinstance(first, ast.Call) else ""
-        if isinstance(first, ast.Constant) or (function.startswith("tensorflow.") and function not in _CONVERTED):
+        if isinstance(first, ast.Constant) or (
+            function.startswith("tensorflow.") and function not in {*_CONVERTED, *_READ}
+        ):
             raise  # an integer, which Keras does not train, or a tensor
         value = _value(first, resolve)
         if not is_none(given.get("dtype")) and len(value) == 1:
@@ -98,6 +102,8 @@ def _value(node: ast.expr, resolve: Resolve) -> list[tuple[str | None, Value]]:
     """A value that is known when the model is built, and its type."""
     function = resolve(node.func) if isinstance(node, ast.Call) else None
     if not isinstance(node, ast.Call) or function is None or not function.startswith("tensorflow."):
+        return [(None, node)]
+    if function in _READ:
         return [(None, node)]
     if function not in _CONVERTED:
         raise Unsupported("the initial value of this variable is not migrated yet", node)

@@ -146,6 +146,7 @@ def translations(features: str = "columns") -> Translations:
             **lookup_tables.EXPRESSIONS,
             **head_specs.EXPRESSIONS,
             **products.EXPRESSIONS,
+            **checkpoint_readers.EXPRESSIONS,
         },
         metrics=metrics.METRICS,
         metric_classes=metrics.is_keras_metric,

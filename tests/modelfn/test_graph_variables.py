@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from modelfn.programs import SPEC, TRAIN_OP, manual_reason, method, migrate, model_fn
+from modelfn.programs import SPEC, TRAIN_OP, joined, manual_reason, method, migrate, model_fn
 
 END = f"""
 loss = tf.reduce_mean(tf.square(labels - predictions))
@@ -164,3 +164,15 @@ def test_sizes_that_data_tell() -> None:
 )
 def test_sizes_that_data_tell_without_a_name_of_their_own(lines: str, reason: str) -> None:
     assert reason in manual_reason(model_fn(f'x = features["x"]\n{lines}predictions = x'))
+
+
+@pytest.mark.parametrize("package", ["train", "contrib.framework"])
+def test_a_variable_of_a_checkpoint_that_another_training_left(package: str) -> None:
+    text = joined(migrate(program(f"tf.{package}.load_variable('other', 'net/w')", ", name='w'")))
+    assert "self.w = weight_from_value(self, load_variable('other', 'net/w'), name='w')" in text
+    assert "load_variable" in text.partition("class ")[0]
+
+
+def test_a_checkpoint_that_is_named_by_its_keyword_is_refused() -> None:
+    source = program("tf.contrib.framework.load_variable(checkpoint_dir='other', name='w')", ", name='w'")
+    assert "says from where a checkpoint is read" in manual_reason(source)
