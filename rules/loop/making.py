@@ -241,7 +241,7 @@ def _restored(
     train = f"{page.tf}.train"
     checkpoint, checkpoints = names.checkpoint(source), names.checkpoints(source, model)
     plain = is_simple(directory) and not source.settings.temporary
-    folder = page.text(directory) if plain else f"{checkpoints}.directory"
+    folder = _said(source, directory, page) if plain else f"{checkpoints}.directory"
     own, newest, lines = _folder(source, directory, page), f"{checkpoints}.latest_checkpoint", []
     if told is not None and told.has_workers:
         call = source.construction.call
@@ -279,13 +279,19 @@ def _recording(source: Source, model: str, page: Page, folder: str, told: Distri
     return [*lines, *([f"{model}.summary_steps = {page.text(every)}"] if every is not None else [])]
 
 
+def _said(source: Source, directory: ast.expr, page: Page) -> str:
+    """A folder where a model is made: a parameter, if that got a configuration."""
+    parameter = source.settings.handed
+    return page.text(directory) if parameter is None else parameter.name
+
+
 def _folder(source: Source, directory: ast.expr, page: Page) -> str:
     """The folder of the checkpoints; one that goes with the process where the program may give none."""
     if not source.settings.temporary:
-        return page.text(directory)
+        return _said(source, directory, page)
     if isinstance(directory, ast.BoolOp) and len(directory.values) == 2 and is_none(directory.values[1]):
         directory = directory.values[0]
-    text = page.text(directory)
+    text = _said(source, directory, page)
     loose = isinstance(directory, (ast.IfExp, ast.Lambda, ast.NamedExpr))
     return f"{f'({text})' if loose else text} or {page.library('tempfile')}.mkdtemp()"
 

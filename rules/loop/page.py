@@ -70,12 +70,22 @@ class Page:
 
     def library(self, name: str) -> str:
         """How the file calls a module of the standard library, once it imports it."""
-        known = [entry.name for entry in self.module.imports if entry.target == name and entry.top_level]
-        if known:
-            return known[0]
-        alias = self.unbound(name)
+        known = [entry for entry in self.module.imports if entry.target == name and entry.top_level]
+        early = [entry.name for entry in known if self._is_at_head(entry.statement)]
+        if early:
+            return early[0]
+        bound = self.module.analysis.root.bindings.get(name, [])
+        again = bool(known) and all(
+            binding.target == name for binding in bound
+        )  # a later cell of a notebook imports it
+        alias = name if again else self.unbound(name)
         self.imports.add(f"import {name}" if alias == name else f"import {name} as {alias}")
         return alias
+
+    def _is_at_head(self, statement: ast.stmt) -> bool:
+        """Whether a statement stands above all functions and classes of the file."""
+        first = next((n for n in self.module.tree.body if isinstance(n, (ast.FunctionDef, ast.ClassDef))), None)
+        return first is None or self.module.span(statement) < self.module.span(first)
 
     def unbound(self, name: str) -> str:
         """A name, with underscores behind it where something in the file has it."""

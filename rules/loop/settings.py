@@ -20,6 +20,7 @@ from ..distribute.tpu_facts import Tpu, short_name, tpu_of
 from ..estimator_calls.driver import CONTRIB_CONFIG, CONTRIB_FIELDS
 from ..estimator_calls.estimator_values import ESTIMATOR, PREFIX, Construction
 from ..estimator_calls.session_settings import makers, taken_over
+from .flow.handed import Handed, handed
 from .flow.reaching import reaching
 from .places import moves
 from .values import given_to, values_of
@@ -70,6 +71,8 @@ class Settings:
     """What makes settings of sessions, and goes."""
     session: Optional[tuple[ast.expr, str]] = None
     """Settings of sessions, and what takes their place."""
+    handed: Optional[Handed] = None
+    """The parameter that it is handed to, if its Estimator is made by a function which gets it."""
 
     @property
     def strategy(self) -> ast.expr | None:
@@ -140,11 +143,16 @@ def _configured(
     """The settings of a RunConfig that is made for Estimators only."""
     statement, reads = None, []
     call: ast.expr = node
+    parameter: Handed | None = None
     if isinstance(node, ast.Name):
-        statement = reaching(module, node)
         configured = [other.arguments.get("config") for other in (construction, *others)]
+        parameter = handed(project, module, node, configured)
+        if parameter is not None:
+            node, configured = parameter.given[0], [*configured, *parameter.given]
+        statement = reaching(module, node)
         loads = {load: reaching(module, load) for load in module.loads_of(node.id, module.scope(node).lookup(node.id))}
         reads = [module.parent(load) for load, made in loads.items() if made is statement and load not in configured]
+        reads += parameter.reads if parameter is not None else ()
         if (
             statement is None
             or None in loads.values()
@@ -174,6 +182,8 @@ def _configured(
     if statement is not None and not are_known(module, statement, construction.call, kept.values()):
         return "its configuration is made elsewhere"
     fields = {n: v for n, v in kept.items() if not is_none(v)}
+    if parameter is not None and "model_dir" not in fields:
+        return reason_at("its configuration is used elsewhere", module, node)
     found, tasks = [], []
     for read in reads:
         if isinstance(read, ast.Attribute) and isinstance(read.ctx, ast.Load) and read.attr in OF_TASKS:
@@ -194,6 +204,7 @@ def _configured(
         tasks=tuple(tasks),
         sessions=tuple(sessions),
         session=told,
+        handed=parameter,
     )
 
 
@@ -227,6 +238,9 @@ def _is_given(project: Project, module: Module, node: ast.expr, depth: int = 0) 
         return True
     if isinstance(node, ast.Call):
         name = module.resolve(node.func) or ""
+        of_text = isinstance(node.func, ast.Attribute) and node.func.attr == "format"
+        if of_text and isinstance(node.func.value, ast.Constant):  # type: ignore[attr-defined]
+            return _is_given(project, module, node.func.value, depth + 1)  # type: ignore[attr-defined]
         return name.startswith(("os.path.", "tempfile.")) or name == "str"
     if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
         return _is_given(project, module, node.values[-1], depth + 1)

@@ -19,6 +19,7 @@ from ..distribute.task_reads import resolver_of, task_text
 from ..estimator_calls.estimator_values import Construction
 from ..exports.exportwriter import ExportWriter
 from .comments import comments
+from .flow.handed import Handed
 from .inputs import Input
 from .making import Compiled, Names, is_held, made, restored, strategies
 from .page import Page
@@ -63,8 +64,13 @@ class LoopWriter:
                 self.page.known[use.limit] = whole
         reads = [read for read in self.loop.reads if read.module is module]
         self.page.known.update((read.node, self._read(read)) for read in reads)
+        renamed: list[Handed] = []
         for settings in (source.settings for source in self.loop.sources if source.module is module):
             self.page.known.update((node, self.page.text(value)) for node, value in settings.reads)
+            if settings.handed is not None and settings.handed not in renamed:
+                renamed.append(settings.handed)
+                yield from self.page.change(*settings.handed.renamed)
+                self.page.known.update(self._handed(settings.handed, settings.fields["model_dir"]))
             if settings.statement is not None:
                 resolver = resolver_of(module, settings.statement)
                 self.page.known.update((node, task_text(module, node, resolver)) for node in settings.tasks)
@@ -119,6 +125,13 @@ class LoopWriter:
             yield from self.page.above(statement, above)
         if below:
             yield from self.page.below(self.module.statement(use.call), below)
+
+    def _handed(self, parameter: Handed, folder: ast.expr) -> Iterator[tuple[ast.AST, str]]:
+        """What takes the place of a configuration that a function gets: the folder."""
+        yield from ((node, self.page.text(folder)) for node in parameter.given)
+        for read in parameter.reads:
+            if isinstance(read, ast.Attribute) and read.attr == "model_dir":
+                yield read, parameter.name
 
     def _rewritten(self) -> Iterator[ast.AST]:
         """What is written as a whole, with the expressions in it."""
