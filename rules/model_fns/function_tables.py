@@ -83,7 +83,8 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
     functions = [
         project.definition(module, value) for value in (*table.values, *([] if default is None else [default]))
     ]
-    if not all(isinstance(entry, ast.Constant) and isinstance(entry.value, str) for entry in table.keys):
+    keys = [entry.value if isinstance(entry, ast.Constant) else None for entry in table.keys]
+    if not all(isinstance(entry, str) for entry in keys) or len(set(keys)) < len(keys):
         return []
     if not functions or not all(_is_function(each) for each in functions):
         return []

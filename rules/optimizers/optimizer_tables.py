@@ -62,7 +62,9 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
         return []
     choices = [(key, _made(module, value, call)) for key, value in zip(table.keys, table.values)]
     keys = [key.value if isinstance(key, ast.Constant) else None for key, _ in choices]
-    if not all(isinstance(key, str) for key in keys) or any(made is None for _, made in choices):
+    if not all(isinstance(key, str) for key in keys) or len(set(keys)) < len(keys):
+        return []
+    if any(made is None for _, made in choices):
         return []
     chosen = module.cst.expression(place.slice)
     known = [

@@ -62,6 +62,7 @@ def test_places_that_list_the_keys_get_a_list() -> None:
         RATES + "\nfor name, function in RATES.items():\n    print(name, function)\n",
         RATES.replace('"warmed": warmed', "**OTHER"),
         RATES.replace('"warmed": warmed', "NAME: warmed"),
+        RATES.replace('"warmed": warmed', '"halved": warmed'),
         RATES.replace('"warmed": warmed', '"warmed": make_rate()'),
     ],
 )
