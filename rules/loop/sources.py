@@ -19,6 +19,7 @@ from ..callbacks.model_hooks import ModelHooks, model_hooks
 from ..estimator_calls.estimator_values import Construction
 from ..estimator_calls.keras_estimator import given_to
 from ..exports.signatures import Signatures, signatures_of
+from ..losses_metrics.matrices import reports_matrix
 from ..losses_metrics.step_summaries import recorded, shown_metrics, written
 from .flow.exclusive import exclusive
 from .places import has_its_line, stays
@@ -192,7 +193,7 @@ def _refused(plan: Plan) -> str:
     told = "config" in plan.statics and any(is_name(node, "config") for node in walk(plan.function))
     if plan.averaged or plan.config_fields or told:
         return "averages, a Scaffold or the configuration in its model_fn"
-    return ""
+    return "a metric that is an array" if reports_matrix(plan) else ""
 
 
 def _has_dicts(plan: Plan) -> bool:

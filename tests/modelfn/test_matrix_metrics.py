@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from programs import LOSS, TRAIN_OP, joined, manual_reason, method, migrate, model_fn
+from programs import LOSS, PATH, TRAIN_OP, joined, manual_reason, method, migrate, model_fn, run, units
 
 SPEC = (
     "return tf.estimator.EstimatorSpec("
@@ -71,6 +71,17 @@ def test_a_program_with_plain_fit() -> None:
     text = text[: text.index("estimator = ")] + FED + use
     text = migrate(text)
     assert ".fit(" in text and "tf.summary" not in text and "BatchMean" not in text
+    assert "num_classes=self.num_classes, weights=weights, dtype=tf.float64" in joined(text)
+
+
+def test_a_matrix_that_is_reported_itself_is_none_of_the_logs_of_fit() -> None:
+    text = program("metrics = {'matrix': _streaming_confusion_matrix(labels, classes, 3)}")
+    use = (
+        "estimator = tf.estimator.Estimator(model_fn, params={}, model_dir='d')\nestimator.train(input_fn, steps=10)\n"
+    )
+    outcomes = run(text[: text.index("estimator = ")] + FED + use)
+    assert "self.matrix = ConfusionMatrix(3, name=" in outcomes[PATH].after.decode()
+    assert "a metric that is an array" in str([unit.helpers for unit in units(outcomes)])
 
 
 FED = """

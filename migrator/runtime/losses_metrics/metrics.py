@@ -230,8 +230,9 @@ class ConfusionMatrix(tf.keras.metrics.Metric):
     def update_state(self, labels: tf.Tensor, predictions: tf.Tensor, sample_weight: Any = None) -> None:
         """Add a batch; labels, predictions and weights are of one shape."""
         weights = None if sample_weight is None else tf.reshape(tf.cast(sample_weight, tf.float64), [-1])
+        labels, predictions = tf.reshape(labels, [-1]), tf.reshape(predictions, [-1])
         batch = tf.math.confusion_matrix(
-            tf.reshape(labels, [-1]), tf.reshape(predictions, [-1]), self.num_classes, weights, tf.float64
+            labels, predictions, num_classes=self.num_classes, weights=weights, dtype=tf.float64
         )
         self.matrix.assign_add(batch)
 
