@@ -72,9 +72,6 @@ def test_a_library_that_is_imported_too_late() -> None:
         pytest.param(CREATE + CONFIG + "FOLDER = 'there'\n" + USE, id="a folder whose name changes"),
         pytest.param(CREATE.replace("print(name)", "print(run_config)") + CONFIG + USE, id="it is shown"),
         pytest.param(CREATE + CONFIG + USE + "print(run_config)\n", id="it is shown elsewhere"),
-        pytest.param(
-            CREATE + CONFIG + USE + "work = map(create, [run_config])\n", id="a function that is handed around"
-        ),
     ],
 )
 def test_left_to_the_helpers(program: str) -> None:
