@@ -32,6 +32,7 @@ from ..hooks.session_hooks import is_of_protocol
 from ..losses_metrics import step_summaries
 from .arrays import ArrayInput, array_inputs
 from .datasets import Reader
+from .flow.lifetimes import of_folders
 from .inputs import given_parts
 from .keras_3 import Remark, otherwise
 from .places import has_its_line, is_simple
@@ -329,6 +330,7 @@ def _followed(
         or _of_names(modules, [*uses, *exported])
         or of_starts(uses)
     )
+    reason = reason or of_folders([*uses, *exported, *(read for read in reads if read.needs_checkpoint)], uses)
     reason = reason or of_exports(exported)
     steps = steps_read(modules, uses, exported, inside)
     if reason or isinstance(steps, str):

@@ -45,6 +45,11 @@ class Read(Place):
         return self.node
 
     @property
+    def needs_checkpoint(self) -> bool:
+        """Whether it is about what was trained."""
+        return self.what not in ("model_dir", "params", "config")
+
+    @property
     def by_names(self) -> bool:
         """Whether the model has to tell its weights by the names of an Estimator."""
         variables = self.sources[0].variables

@@ -213,7 +213,7 @@ def sources_of(
     """All Estimators of a program, or why one of them is not understood."""
     found: list[Source] = []
     for construction in constructions:
-        source = _source(project, constructions, kinds, construction, found)
+        source = _source(project, constructions, kinds, construction)
         if isinstance(source, str):
             return reason_at(source, construction.module, construction.call)
         found.append(source)
@@ -225,9 +225,8 @@ def _source(
     constructions: Collection[Construction],
     kinds: Mapping[ast.Call, Kind],
     construction: Construction,
-    others: Collection[Source],
 ) -> Source | str:
-    """One Estimator, or why it is not understood; `others` are made before it."""
+    """One Estimator, or why it is not understood."""
     calls = {construction.call for construction in constructions}
     warm = [other.call for other in constructions if not is_none(other.arguments.get("warm_start_from"))]
     named = bool(warm) or any(kind.starts for kind in kinds.values())
@@ -275,12 +274,10 @@ def _source(
             return "a canned Estimator is made inside of another expression"
         if settings.directory is not None:
             return "an Estimator with a folder of checkpoints is made inside of another expression"
-    if any(_shares_folder(source, other) for other in others):
-        return "two Estimators with one folder of checkpoints"
     return source
 
 
-def _shares_folder(one: Source, other: Source) -> bool:
+def shares_folder(one: Source, other: Source) -> bool:
     """Whether an Estimator may read, amid a function that made both, what the other one saved: a model does as it is made."""
     folders = [source.settings.directory for source in (one, other)]
     functions = [source.module.nearest(source.construction.call, ast.FunctionDef) for source in (one, other)]

@@ -419,4 +419,6 @@ def test_one_of_several_models_in_one_folder() -> None:
         source = INPUT.format(tf="tensorflow.compat.v1") + build.format(*made) + TRAIN
         assert HELPERS not in run(source), made
     both = "a = tf.estimator.LinearClassifier(COLUMNS, model_dir='f')\n"
-    assert HELPERS in run(program("DNNClassifier([3], COLUMNS, model_dir='f')", before=both))
+    other = program("DNNClassifier([3], COLUMNS, model_dir='f')", before=both)
+    assert HELPERS not in run(other)
+    assert HELPERS in run(other + "print(a.evaluate(input_fn))\n")

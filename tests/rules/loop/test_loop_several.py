@@ -185,8 +185,10 @@ def test_an_estimator_of_another_file() -> None:
     "before",
     [
         # The second would have to read, at each use, what the first one saved.
-        f"one, two = {saving('FOLDER')}, {saving('FOLDER')}\none.train(make_input_fn(8, 1))\n",
-        f"one = {saving('FOLDER')}\ntwo = {saving('FOLDER')}\none.train(make_input_fn(8, 1))\n",
+        f"one, two = {saving('FOLDER')}, {saving('FOLDER')}\none.train(make_input_fn(8, 1))\n"
+        "print(two.evaluate(make_input_fn(8, 1)))\n",
+        f"one = {saving('FOLDER')}\ntwo = {saving('FOLDER')}\none.train(make_input_fn(8, 1))\n"
+        "print(two.evaluate(make_input_fn(8, 1)))\n",
         f"models = [{saving('FOLDER')}]\nmodels[0].train(make_input_fn(8, 1))\n",
         f"for one in [{ESTIMATE}, load()]:\n    one.train(make_input_fn(8, 1))\n",
         f"one = {saving('FOLDER')}\nfor each in [one, {ESTIMATE}]:\n    each.train(make_input_fn(8, 1))\n",
