@@ -12,6 +12,7 @@ from ..desugar import (
     device_filters,
     gathered_arguments,
     handed_configs,
+    handed_entries,
     held_estimators,
     kept_iterators,
     maker_classes,
@@ -87,6 +88,7 @@ CALLS: tuple[Desugaring[OfCall], ...] = (
     conditional_steps.expand,
     optimizer_tables.expand,
     function_tables.expand,
+    handed_entries.expand,
 )
 """Those of one call in what a model_fn reaches."""
 

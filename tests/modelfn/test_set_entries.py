@@ -95,7 +95,7 @@ def test_a_helper_is_given_the_entry_in_the_params() -> None:
     helper = "\n\ndef net(x, params):\n    x = tf.layers.dense(x, params['units'])\n    return tf.layers.dense(x, params['b'])\n"
     body = "params['units'] = len(open('tags').read())\npredictions = net(features['x'], params)"
     text = joined(migrate(model_fn(body, before=helper)))
-    assert "dict(params, units=units)" in text
+    assert "Net(params, units=units)" in text and "Dense(units)" in text
 
 
 @pytest.mark.parametrize(
