@@ -12,6 +12,7 @@ from migrator.resolve.project import Project
 
 from ..callbacks.elements import Element, elements_of
 from ..estimator_calls.estimator_values import PREFIX
+from ..loop.flow.reaching import read_once
 from ..loop.places import has_its_line, is_simple, moves
 from .comparisons import compares
 from .receivers import Receiver, receiver_of
@@ -66,8 +67,8 @@ def exporters_of(project: Project, module: Module, node: ast.expr, call: ast.Cal
     found: list[Exporter] = []
     for element in (each.node for each in elements or ()):
         statements: list[ast.stmt] = [] if found else held
-        statement = module.assignment(element) if isinstance(element, ast.Name) else None
-        if isinstance(element, ast.Name) and (statement is None or not _alone(module, element, statement)):
+        statement = read_once(module, element) if isinstance(element, ast.Name) else None
+        if isinstance(element, ast.Name) and (statement is None or not has_its_line(module, statement)):
             return _UNSEEN
         made = statement.value if statement is not None else element
         exporter = _exporter(project, module, made, call)
@@ -109,8 +110,3 @@ def _exporter(project: Project, module: Module, made: ast.expr, call: ast.Call) 
         return fed
     kept = None if short == "FinalExporter" else number
     return Exporter(made.func, given["name"], fed, (), short, kept, keep is not None, compare)
-
-
-def _alone(module: Module, name: ast.Name, statement: ast.Assign) -> bool:
-    """Whether a name is read here alone, and its statement may go."""
-    return module.loads_of(name.id, module.scope(name).lookup(name.id)) == [name] and has_its_line(module, statement)

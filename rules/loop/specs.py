@@ -12,6 +12,7 @@ from migrator.resolve.module import Module
 from ..estimator_calls.estimator_values import PREFIX
 from ..exports.exporters import Exporter, exporters_of
 from .datasets import Reader
+from .flow.reaching import read_once
 from .inputs import Input, read_input
 from .places import has_its_line, moves
 from .settings import may_be_none
@@ -84,9 +85,8 @@ def _spec(module: Module, node: ast.expr, name: str, call: ast.Call) -> Spec | s
     statement = None
     made: ast.expr = node
     if isinstance(node, ast.Name):
-        statement = module.assignment(node)
-        scope = module.scope(node).lookup(node.id)
-        if statement is None or module.loads_of(node.id, scope) != [node] or not has_its_line(module, statement):
+        statement = read_once(module, node)
+        if statement is None or not has_its_line(module, statement):
             return f"its {name} is used elsewhere"
         made = statement.value
     if not isinstance(made, ast.Call) or module.resolve(made.func) != PREFIX + name:

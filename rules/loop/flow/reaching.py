@@ -48,3 +48,10 @@ def reaching(module: Module, load: ast.expr) -> Optional[ast.Assign]:
 def _binds_alone(statement: ast.stmt, node: ast.AST) -> bool:
     """Whether a statement assigns to a name, and to nothing else."""
     return isinstance(statement, ast.Assign) and len(statement.targets) == 1 and statement.targets[0] is node
+
+
+def read_once(module: Module, load: ast.Name) -> Optional[ast.Assign]:
+    """The assignment that a name has its value of, if nothing else reads that value; None: something else may."""
+    statement = reaching(module, load)
+    others = (each for each in module.loads_of(load.id, module.scope(load).lookup(load.id)) if each is not load)
+    return None if any(reaching(module, each) in (statement, None) for each in others) else statement
