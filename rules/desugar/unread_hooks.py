@@ -13,7 +13,8 @@ from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
-from migrator.resolve.syntax import walk
+from migrator.resolve.symbols import Scope
+from migrator.resolve.syntax import is_main_block, walk
 from migrator.rewrite import Remove
 
 from .returned_configs import MADE
@@ -62,7 +63,11 @@ def _is_unread(module: Module, statement: ast.Assign) -> bool:
     if len(statement.targets) > 1 or not isinstance(target, ast.Name):
         return False
     scope = module.scope(target).holder(target.id)
-    if scope.kind != "function" or len(scope.bindings.get(target.id, [])) > 1 or module.loads_of(target.id, scope):
+    if (
+        not _is_of_script(module, statement, scope)
+        or len(scope.bindings.get(target.id, [])) > 1
+        or module.loads_of(target.id, scope)
+    ):
         return False
     read = target.id in _texts(module, statement)
     calls = (node for node in walk(statement.value) if isinstance(node, (ast.Call, ast.NamedExpr)))
@@ -79,7 +84,7 @@ def _value(module: Module, name: ast.Name) -> ast.Assign | None:
     constant = all(
         isinstance(n, (ast.Dict, ast.List, ast.Tuple, ast.Constant, ast.Load)) for n in walk(statement.value)
     )
-    return statement if constant and scope.kind == "function" else None
+    return statement if constant and _is_of_script(module, statement, scope) else None
 
 
 def _texts(module: Module, statement: ast.stmt) -> set[str]:
@@ -87,3 +92,9 @@ def _texts(module: Module, statement: ast.stmt) -> set[str]:
     own = set(walk(statement))
     texts = (node for node in walk(module.tree) if isinstance(node, ast.Constant) and node not in own)
     return {text.value for text in texts if isinstance(text.value, str)}
+
+
+def _is_of_script(module: Module, statement: ast.stmt, scope: Scope) -> bool:
+    """Whether no file that is not given can import what a statement binds in a scope."""
+    outer = (each for each in module.ancestors(statement) if isinstance(each, ast.If))
+    return scope.kind == "function" or any(map(is_main_block, outer))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from migrator.analyse.function.plan import Plan
 from migrator.analyse.results.stepvalues import StepValue
@@ -15,7 +15,6 @@ from migrator.resolve.text import Spans
 
 from ..callbacks.callback_classes import BATCH_LOSS, OwnHook, of_own_hooks
 from ..callbacks.functions import of_functions
-from ..callbacks.idle_hooks import IdleHook, idle_hooks
 from ..callbacks.keras_callbacks import is_known, is_listener, of_hooks
 from ..distribute.tpu_facts import describes_tpu
 from ..estimator_calls.checkpoint_readers import READERS, reading_modules
@@ -102,8 +101,6 @@ class Loop:
     """Whether models may hold lookup tables."""
     distribution: Distribution | None = None
     """None: it trains on one device."""
-    idle: tuple[IdleHook, ...] = ()
-    """Hooks that nothing is given, and that go."""
 
     @property
     def places(self) -> list[Use | Export | Read]:
@@ -236,9 +233,7 @@ def loop_of(
     draws = any(_draws(name) for module in modules for _, name in module.references())
     loop = _followed(project, modules, sources, inside, draws)
     if isinstance(loop, Loop):
-        loop = replace(loop, idle=tuple(idle_hooks(project, loop.modules, inside)))
-        known = {name for use in loop.uses for name in use.names} | {hook.name for hook in loop.idle}
-        reason = of_hooks(modules, inside, known) or _of_logs(loop.uses)
+        reason = of_hooks(modules, inside, {name for use in loop.uses for name in use.names}) or _of_logs(loop.uses)
         reason = reason or of_own_hooks(project, [own for use in loop.uses for own in use.own])
         reason = reason or _of_evaluated_hooks(loop)
     return NotPlain(reason) if reason else loop

@@ -110,8 +110,6 @@ class LoopWriter:
                 yield from self.page.replaced(use.call, f"{model}.evaluate({data}{callbacks}, return_dict=True)")
             else:
                 yield from predictions.edits(use, model, data)
-        for hook in (hook for hook in self.loop.idle if hook.module is module):
-            yield from self.page.instead(hook.statement, [t for _, t in comments(module, *module.span(hook.statement))])
         for array in (array for array in self.loop.arrays if array.module is module):
             yield from array.edits(self.page)
         written = Spans(module.span(node) for node in self._rewritten())
@@ -142,7 +140,6 @@ class LoopWriter:
             yield from use.hooks.statements
             specs = use.validation.specs if use.validation is not None else ()
             yield from (spec.statement for spec in specs if spec.statement is not None)
-        yield from (hook.statement for hook in self.loop.idle if hook.module is self.module)
         yield from (array.call for array in self.loop.arrays if array.module is self.module)
         yield from (export.call for export in self.loop.exports if export.module is self.module)
         yield from (fed.statement for where, fed in self.loop.fed if where is self.module and fed.statement is not None)

@@ -15,7 +15,6 @@ from migrator.resolve.text import Spans
 
 from ..bridge.reached import reached
 from ..callbacks.callback_classes import CallbackClass, OwnHook
-from ..callbacks.idle_hooks import IDLE
 from ..callbacks.savers import LISTENER, listener_changes
 from ..canned.canned_models import canned_models
 from ..canned.networks import Network, is_network, network_of
@@ -145,9 +144,6 @@ class LoopRewrite(FileRewrite):
                 tpu.drop_names(source.module, driver, value)
         for use in loop.uses:
             self._driver(use.module).handled.update(use.names)
-        for hook in loop.idle:
-            self._driver(hook.module).handled.add(hook.name)
-            self._driver(hook.module).remark(hook.statement, IDLE)
         for array in loop.arrays:
             self._driver(array.module).handled.add(array.call.func)
         for module, fed in loop.fed:

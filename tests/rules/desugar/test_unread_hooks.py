@@ -36,6 +36,16 @@ def test_what_stands_at_the_top_of_a_file_may_be_imported() -> None:
     assert "StopAtStep" in after({"program.py": MODEL + HOOKED + ESTIMATOR + TRAIN})
 
 
+def test_what_stands_in_a_script_may_not() -> None:
+    logged = "logged = {'loss': 'softmax'}\n"
+    hook = "hook = tf.train.LoggingTensorHook(tensors=logged, every_n_iter=50)\n"
+    guard = "if __name__ == '__main__':\n"
+    inside = after({"program.py": MODEL + guard + textwrap.indent(logged + hook + ESTIMATOR + TRAIN, "    ")})
+    assert "Hook" not in inside and "logged" not in inside
+    outside = after({"program.py": MODEL + logged + guard + textwrap.indent(hook + ESTIMATOR + TRAIN, "    ")})
+    assert "Hook" not in outside and logged in outside
+
+
 def test_values_that_others_read_stay() -> None:
     made = "logged = {'loss': 'softmax'}\nhook = tf.train.LoggingTensorHook(logged, every_n_iter=50)\nprint(logged)\n"
     text = plain(main(made))

@@ -97,6 +97,7 @@ LOG = 'tf.train.StepCounterHook(10, output_dir="speed")'
         (program(stop("no_decrease", '"other", 20')), "no metric"),
         (program(stop("no_decrease", '"loss", 20, eval_dir="elsewhere"')), "other evaluations"),
         (program(stop("higher", '"acc", 0.9, min_steps=5')), "a first step"),
+        (program("[]", train=f"hook = {stop('lower', '0')[1:-1]}\n" + TRAIN), "given to nothing"),
         (program(stop("lower", '"loss", 0'), train="estimator.train(input_fn, hooks=HOOKS)\n"), "no evaluation"),
         (program("hooks", above=f"hooks = []\nif 1 > 0:\n    hooks.append({LOG})\n"), "a condition"),
         (program("hooks", above=f"hooks = []\nfor _ in range(2):\n    hooks.append({LOG})\n"), "a loop"),
@@ -107,11 +108,6 @@ LOG = 'tf.train.StepCounterHook(10, output_dir="speed")'
 )
 def test_what_stays_with_helpers(source: str, why: str) -> None:
     assert ".fit(" not in run(source)["program.py"].after.decode(), why
-
-
-def test_one_that_is_given_to_nothing_goes() -> None:
-    text = run(program("[]", train=f"hook = {stop('lower', '0')[1:-1]}\n" + TRAIN))["program.py"].after.decode()
-    assert ".fit(" in text and "hook" not in text
 
 
 def test_hooks_that_are_appended() -> None:
