@@ -325,7 +325,8 @@ def _of_validation(use: Use, validation: Validation, fields: Mapping[str, ast.ex
     if "save_checkpoints_steps" not in fields:
         yield (
             use.call,
-            "an Estimator evaluates every 10 minutes and at the end; the program does so at the end alone now",
+            "an Estimator evaluates amid the training, too, by save_checkpoints_secs and throttle_secs; the program does so at "
+            "the end alone now",
         )
     never = isinstance(validation.throttled, ast.Constant) and validation.throttled.value == 0
     if use.every is not None and not never:

@@ -70,10 +70,10 @@ def test_train_and_evaluate_alone_does_not_speak_of_a_cluster() -> None:
     assert any("trains on one device now" in item.message for item in run(program, style="bridge")[PATH].remaining)
 
 
-@pytest.mark.parametrize("word", ["TF_CONFIG", "tf.distribute.MirroredStrategy", "partitioner=None"])
+@pytest.mark.parametrize("word", ["TF_CONFIG", "tf.distribute.MirroredStrategy", "partitioner=p"])
 def test_other_words_speak_of_it(word: str) -> None:
     program = PROGRAM.replace("estimator.train(input_fn, max_steps=3)\n", f"{EVALUATED}print({word})\n")
-    outcomes = run(program.replace("partitioner=None", "dict(partitioner=None)"), style="bridge")
+    outcomes = run(program.replace("partitioner=p", "dict(partitioner=p)"), style="bridge")
     assert "graph_model(model_fn, " in outcomes[PATH].after.decode()
     assert [unit.helpers for unit in units(outcomes)] == [
         "it may train on several devices or machines (program.py:15:13)"

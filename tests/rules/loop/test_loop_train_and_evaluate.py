@@ -191,7 +191,12 @@ def test_programs_with_a_strategy_beside_their_configuration_stay_with_helpers()
     kept(SPECS, speaking("strategy = tf.distribute.MirroredStrategy()"))
 
 
-@pytest.mark.parametrize("words", ['os.environ["TF_CONFIG"] = "{}"', "partitioner = None"])
+def test_none_as_a_partitioner_speaks_of_no_cluster() -> None:
+    text = migrate(MODEL.replace("def model_fn", "partitioner = None\n\n\ndef model_fn") + ESTIMATOR + SPECS)
+    assert ".fit(" in text and "make_strategy" not in text
+
+
+@pytest.mark.parametrize("words", ['os.environ["TF_CONFIG"] = "{}"', "partitioner = print"])
 def test_programs_that_speak_of_clusters_make_their_strategy(words: str) -> None:
     text = migrate(speaking(words) + SPECS)
     assert "def make_strategy(" in text and "model.distribute_strategy.distribute_datasets_from_function(" in text
@@ -211,8 +216,8 @@ def said(config: str, call: str = SPECS) -> str:
 
 def test_what_changes_is_said() -> None:
     assert "one device now, whatever TF_CONFIG says" in said("")
-    assert "evaluates every 10 minutes and at the end" in said("") and "throttle_secs" not in said("")
-    assert "passes over those within throttle_secs" in said(STEPS) and "10 minutes" not in said(STEPS)
+    assert "evaluates amid the training, too, by save_checkpoints_secs" in said("")
+    assert "passes over those within throttle_secs" in said(STEPS) and "amid the training, too" not in said(STEPS)
     assert "throttle_secs" not in said(
         STEPS, called("make_input_fn(8, None), 20", "make_input_fn(4, 1), throttle_secs=0")
     )
