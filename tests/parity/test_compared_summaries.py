@@ -180,6 +180,7 @@ ZEROS = [[1, 0.5], [11, 0.25]]
         ("stack/concat_1/zeros", "stack/both/zeros"),
         ("conv1/conv1/pool/zeros", "conv1/net/zeros"),  # of an operation with a name, in a scope
         ("a/b/a/b/pool/zeros", "a/b/net/zeros"),
+        ("a/both_0/zeros", "a/net/zeros_1"),  # the second one of its name
     ],
 )
 def test_tags_of_tensors_have_those_of_variables(tmp_path: Path, old: str, new: str) -> None:

@@ -126,7 +126,7 @@ def _renamed(old: Mapping[str, Any], new: Mapping[str, Any], tolerance: Toleranc
         if tensor is None or _partner(tag, new) is not None or _UNLIKE.search(tag):
             continue
         for other in own:
-            if other.endswith(tensor["rest"] or "") and _apart(series, new[other], tolerance) == "":
+            if _COPY.sub("", other).endswith(tensor["rest"] or "") and _apart(series, new[other], tolerance) == "":
                 own.remove(other)
                 found.add(tag)
                 break
