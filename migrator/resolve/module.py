@@ -10,7 +10,7 @@ import bisect
 import operator
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property
 from typing import Any, TypeVar, Union, overload
 
@@ -28,6 +28,8 @@ from .text import Place, Span, Text
 
 _ANNOTATED = re.compile(rb"^[ \t]*[\w.]+[ \t]*:[ \t]*[\w\"'(]", re.MULTILINE)
 """What a file with annotated assignments has, and not many others."""
+
+_WORD = re.compile(rb"[A-Za-z_][A-Za-z_0-9]*")
 
 N = TypeVar("N", ast.Attribute, ast.Call, ast.ClassDef, ast.FunctionDef)
 A = TypeVar("A", bound=ast.AST)
@@ -209,8 +211,31 @@ class Module(Text):
 
     def loads_of_parameter(self, name: str, function: ast.AST) -> list[ast.Name]:
         """Those that read a name of a function."""
-        holders = ((node, at.lookup(name)) for node, at in self._loads.get(name, []))
-        return [node for node, holder in holders if holder is not None and holder.node is function]
+        return list(self._loads_by_holder(name).get(function, ()))
+
+    def _loads_by_holder(self, name: str) -> dict[ast.AST, list[ast.Name]]:
+        """What reads `name`, by the node whose scope binds it: made once a name, as every class has its own `self`."""
+        if name not in self._held_loads:
+            table = self._held_loads[name] = {}
+            for node, at in self._loads.get(name, []):
+                holder = at.lookup(name)
+                if holder is not None:
+                    table.setdefault(holder.node, []).append(node)
+        return self._held_loads[name]
+
+    @cached_property
+    def _held_loads(self) -> dict[str, dict[ast.AST, list[ast.Name]]]:
+        return {}
+
+    def may_name(self, names: Collection[str]) -> bool:
+        """Whether the file has one of the names in it, if only in a comment."""
+        return not self._words.isdisjoint(names) or any(
+            name.encode() in self.source for name in names if not (name.isascii() and name.isidentifier())
+        )
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return frozenset(word.decode() for word in _WORD.findall(self.source))
 
     @cached_property
     def _loads(self) -> dict[str, list[tuple[ast.Name, Scope]]]:

@@ -37,9 +37,9 @@ class Readers:
         """The expressions that read `name`, which `scope` of `module` binds."""
         places: list[Place] = [(module, load) for load in module.loads_of(name, scope)]
         if scope is module.analysis.root:
-            spellings = [spelling.encode() for spelling in self._spellings(name)]
+            spellings = self._spellings(name)
             for other in self.project.modules.values():
-                if any(written in other.source for written in spellings):
+                if other.may_name(spellings):
                     places += [(other, node) for node in self._imports(other).get((module.path, name), [])]
         return places
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import sys
 from collections import deque
 
 from migrator.normalise.objects.methods import class_of, lookup, method_of
@@ -32,8 +33,9 @@ _RUNNERS = frozenset({"tensorflow.app.run", "absl.app.run"})
 class Follower:
     """`run` fills `values`; what it found on the way serves the checks in `settled`."""
 
-    def __init__(self, project: Project, constructions: list[Construction]) -> None:
+    def __init__(self, project: Project, constructions: list[Construction], limit: int = sys.maxsize) -> None:
         self.project = project
+        self._limit = limit
         self.values = Values(constructions)
         self.shapes: set[tuple[ast.AST, tuple[str, ...]]] = set()
         """Every expression that was followed, with the shape of its path."""
@@ -44,6 +46,8 @@ class Follower:
         self.parameters: dict[tuple[Definition, str, int, tuple[str, ...]], ast.AST] = {}
         self.members: dict[tuple[Definition, str, tuple[str, ...]], ast.AST] = {}
         self.returning: dict[tuple[ast.AST, tuple[str, ...]], Module] = {}
+        self.exhausted = False
+        """Whether there were more than `limit` places to follow, and so not all were."""
         self.mixed: list[tuple[Module, ast.expr, Path, ast.AST]] = []
         """Containers of which any element may be read: all must be of one kind."""
         self.stored: list[tuple[Module, ast.expr, Path]] = []
@@ -61,8 +65,9 @@ class Follower:
 
     def follow(self, module: Module, node: ast.expr, path: Path) -> None:
         """`node` holds an Estimator at `path`: note it, and see later where it goes."""
-        if (node, path) in self._seen:
+        if self.exhausted or (node, path) in self._seen:
             return
+        self.exhausted = len(self._seen) >= self._limit
         self._seen.add((node, path))
         self.shapes.add((node, shape(path)))
         if not path:

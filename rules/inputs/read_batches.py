@@ -24,6 +24,8 @@ from .dataset_attributes import DATASET_METHODS
 from .one_shot import ONE_SHOT, block_of, dataset_name, made_of
 
 Place = tuple[Module, ast.expr]
+_PLACES = 5000
+"""So many places of a program that a batch may reach are looked at: more have only libraries, of any batch."""
 _WORDS = (b"make_one_shot_iterator", b"make_initializable_iterator", b"_input_fn")
 
 
@@ -85,7 +87,10 @@ def refuse_read_batches(project: Project, modules: Iterable[Module]) -> None:
 
 
 def _changes(project: Project, modules: list[Module]) -> list[Change]:
-    found = list(_taken_apart(project, modules))
+    try:
+        found = list(_taken_apart(project, modules))
+    except Unsupported:
+        return []
     changes: list[Change] = []
     for module, node in found:
         line = _assignment(module, node)
@@ -122,12 +127,17 @@ def _assignment(module: Module, node: ast.expr) -> ast.Assign | None:
 
 
 def _taken_apart(project: Project, modules: Iterable[Module]) -> Iterator[Place]:
-    """Where code wants something of the batch of an input_fn of `modules` that returns a dataset from now on."""
-    follower = Follower(project, [])
+    """Where code wants something of the batch of an input_fn of `modules` that returns a dataset from now on.
+
+    Raises Unsupported where there are too many places to look at.
+    """
+    follower = Follower(project, [], _PLACES)
     for module in modules:
         if any(word in module.source for word in _WORDS):
             _follow(follower, module)
     values = follower.run()
+    if follower.exhausted:
+        raise Unsupported("the batches of its input functions go too many ways to be followed", values.reads[0][1])
     lost = {node for _, node, _ in values.lost}
     for module, node in values.reads:
         if node in lost or _wants_part(module, node):
