@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import textwrap
 
 import pytest
@@ -148,3 +149,11 @@ def test_what_returns_a_dataset_already_may_be_taken_apart() -> None:
     """Its callers know what they get."""
     before = "def read(path):\n    return tf.data.TFRecordDataset(path)\n\n\nx, y = read('a')\n"
     assert "x, y = read('a')\n" in migrate(MODEL + before)
+
+
+def test_batches_that_go_too_many_ways_are_not_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    limit = importlib.import_module("migrator.rules.inputs.read_batches")
+    source = MODEL + READ + inputs("batch = read(path)\nfeatures, labels = batch\nreturn features, labels")
+    assert "ways" not in migrate(source)
+    monkeypatch.setattr(limit, "_PLACES", 1)
+    assert "too many ways to be followed" in manual_reason(source)
