@@ -57,7 +57,7 @@ def trained(source: str, strategy: str, folder: Path, batch: int) -> tuple[list[
     assert sorted(losses) == list(range(1, STEPS + 1))
     (model,) = models
     weights = {
-        "table": model.table,
+        "table": getattr(model.table, "embeddings", model.table),  # a weight, or the layer that holds it
         "hidden.bias": model.hidden.bias,
         "outputs_layer.kernel": model.outputs_layer.kernel,
         "outputs_layer.bias": model.outputs_layer.bias,
