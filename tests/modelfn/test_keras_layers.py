@@ -250,3 +250,24 @@ def test_layers_that_the_model_would_not_see_are_left(returned: str) -> None:
 def test_functions_inside_of_one_that_returns_a_model_hide_nothing() -> None:
     source = model_fn("net = make(3)\npredictions = net(features['x'])", before=AROUND.format(returned="net"))
     assert " = make(3)" in method(migrate(source), "__init__", "Model")
+
+
+def test_layers_that_are_objects_are_applied_in_call() -> None:
+    """Weights that `compute_loss` would make first are none for whoever builds the model."""
+    body = """
+    extract = tf.layers.Dense(3)
+    classify = tf.layers.Dense(3)
+    judge = tf.layers.Dense(2)
+    source = extract(features["w"])
+    target = tf.negative(extract(features["x"]))
+    predictions = tf.nn.softmax(classify(target))
+    loss, train_op = None, None
+    if mode == tf.estimator.ModeKeys.TRAIN:
+        loss = tf.reduce_mean(tf.square(labels - classify(source)))
+        both = tf.concat([source, target], axis=0)
+        judged = tf.reduce_mean(judge(both))
+        loss = loss + judged
+        train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+    """
+    text = migrate(model_fn(body, end=SPEC))
+    assert "self.judge(" in method(text, "call") and "self.judge(" not in method(text, "compute_loss")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.layers.objects import may_have_variables, object_of
 from migrator.analyse.results.metricreads import op_name
 from migrator.analyse.results.outputs import boundary
 from migrator.analyse.statements.bindingtime import Time
@@ -139,8 +140,16 @@ def _may_move(plan: Plan, leaf: Leaf) -> bool:
     heads = [frame.node.test for frame in leaf.frames if isinstance(frame.node, ast.If)]
     if any(plan.modes.mentions(node) for node in (leaf.node, *heads)) or set(plan.modes.names) & leaf.uses:
         return False
-    calls = (node for node in walk(leaf.node) if isinstance(node, ast.Call))
+    calls = [node for node in walk(leaf.node) if isinstance(node, ast.Call)]
+    if any(_applies_layer(plan, call) for call in calls):
+        return False
     return not any(_DRAWN.search(plan.module.resolve(call.func) or ast.unparse(call.func)) for call in calls)
+
+
+def _applies_layer(plan: Plan, call: ast.Call) -> bool:
+    """Whether a call applies a layer that an object of the program is, which has its weights from then on."""
+    held = object_of(plan, call.func)
+    return call in plan.lookups or (held is not None and not held.layer.weight and may_have_variables(held))
 
 
 def _is_structure(plan: Plan, name: str) -> bool:
