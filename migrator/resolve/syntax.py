@@ -112,6 +112,11 @@ def does_nothing(statement: ast.stmt) -> bool:
     )
 
 
+def place_of(node: ast.AST) -> tuple[int, int]:
+    """The line, from 1, and the column in bytes, from 0, where an expression or a statement begins: what stands above is less."""
+    return node.lineno, node.col_offset  # type: ignore[attr-defined]
+
+
 def statements(node: ast.AST) -> list[ast.stmt]:
     """All statements below `node` (not `node` itself), those of functions and classes in it too, each before its own.
 

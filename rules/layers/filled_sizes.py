@@ -9,7 +9,7 @@ from migrator.analyse.statements.names import binds, reads, targets
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
-from migrator.resolve.syntax import is_name, walk
+from migrator.resolve.syntax import is_name, place_of, walk
 from migrator.rewrite import Remove, Replace, code, expr
 
 _LEAVES = (ast.Break, ast.Continue, ast.Return)
@@ -63,7 +63,7 @@ def _filled(module: Module, function: ast.FunctionDef, loop: ast.For, statement:
     block = module.parent(loop)
     while isinstance(block, ast.With) and made not in block.body:
         block = module.parent(block)  # which runs once, whatever there is
-    if made not in getattr(block, "body", []) or _begins(made) > _begins(loop):
+    if made not in getattr(block, "body", []) or place_of(made) > place_of(loop):
         return []
     if module.nearest(made, (ast.FunctionDef, ast.Lambda)) is not function:
         return []
@@ -85,13 +85,13 @@ def _filled(module: Module, function: ast.FunctionDef, loop: ast.For, statement:
         if module.scope(load) is not module.scope(held) or not _is_read(module, load):
             return []
         inside = module.is_inside(load, loop)
-        if not inside and _begins(load) > _begins(loop):
+        if not inside and place_of(load) > place_of(loop):
             continue
         index = _index(module, load)
         if index is None or not (-1 <= index < first) or (not inside and index == -1):
             return []
         if inside and index == -1:
-            number = first - 1 + (_begins(load) > _begins(statement))
+            number = first - 1 + (place_of(load) > place_of(statement))
             place = module.parent(load)
             assert isinstance(place, ast.Subscript)
             at = f"{counter} + {number}" if number else counter
@@ -108,13 +108,9 @@ def _filled(module: Module, function: ast.FunctionDef, loop: ast.For, statement:
     return Change.of(module, *changes)
 
 
-def _begins(node: ast.expr | ast.stmt) -> tuple[int, int]:
-    return node.lineno, node.col_offset
-
-
 def _bound_between(node: ast.AST, made: ast.stmt, loop: ast.For) -> set[str]:
     """What a statement between the list and the loop binds."""
-    below = isinstance(node, ast.stmt) and _begins(made) < _begins(node) < _begins(loop)
+    below = isinstance(node, ast.stmt) and place_of(made) < place_of(node) < place_of(loop)
     return binds(node) if below and isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For)) else set()
 
 

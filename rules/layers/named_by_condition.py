@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
-from migrator.resolve.syntax import walk
+from migrator.resolve.syntax import place_of, walk
 from migrator.rewrite import Replace, expr
 
 from .layers import LayerTable
@@ -65,7 +65,7 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
         made = [_made(module, function, binding.node) for binding in bindings]
         if None in made:
             continue
-        found = sorted((each for each in made if each is not None), key=lambda each: _place(each.target))
+        found = sorted((each for each in made if each is not None), key=lambda each: place_of(each.target))
         if len({each.loops for each in found}) > 1 and _settled(module, found):
             changes = _apart(module, function, name, found)
             if changes:
@@ -94,10 +94,6 @@ def _made(module: Module, function: ast.FunctionDef, target: ast.AST | None) -> 
 
 def _is_plain(node: ast.AST) -> bool:
     return isinstance(node, (*_TEST, ast.expr_context))
-
-
-def _place(node: ast.expr) -> tuple[int, int]:
-    return node.lineno, node.col_offset
 
 
 def _settled(module: Module, found: list[_Made]) -> bool:
@@ -141,4 +137,4 @@ def _has_run(module: Module, each: _Made, load: ast.Name) -> bool:
     while isinstance(block, ast.With):
         block = module.parent(block)
     always = isinstance(block, (ast.For, ast.FunctionDef)) and not getattr(block, "orelse", [])
-    return always and _place(each.target) < _place(load) and module.is_inside(load, block)
+    return always and place_of(each.target) < place_of(load) and module.is_inside(load, block)

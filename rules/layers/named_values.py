@@ -9,14 +9,13 @@ from migrator.analyse.statements.names import binds, reads
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
-from migrator.resolve.syntax import walk
+from migrator.resolve.syntax import place_of, walk
 from migrator.rewrite import Remove, Replace
 
 from .graph_variables import VALUES, VARIABLE
 
 _MADE = {VARIABLE: ("initial_value", 0), "tensorflow.get_variable": ("initializer", 3)}
 """What makes a variable, with the name and the place of its first value."""
-_Place = tuple[int, int]
 
 
 @Desugaring
@@ -72,7 +71,7 @@ def _given(module: Module, function: ast.FunctionDef, load: ast.Name) -> ast.Ass
         return None
     read = reads(value)
     for statement in walk(function):
-        between = isinstance(statement, ast.stmt) and _begins(source) < _begins(statement) < _begins(load)
+        between = isinstance(statement, ast.stmt) and place_of(source) < place_of(statement) < place_of(load)
         if between and not module.is_inside(load, statement) and read & binds(statement):  # type: ignore[arg-type]
             return None
     return source
@@ -86,8 +85,8 @@ def _assignment(module: Module, place: ast.AST) -> ast.Assign | None:
 
 def _before(module: Module, assigns: list[ast.Assign], load: ast.Name) -> ast.Assign | None:
     """The assignment that alone gives what a place reads: the last one above it, in its block or around its ``with``."""
-    above = [each for each in assigns if _begins(each) < _begins(load)]
-    last = max(above, key=_begins, default=None)
+    above = [each for each in assigns if place_of(each) < place_of(load)]
+    last = max(above, key=place_of, default=None)
     if last is None or module.scope(load) is not module.scope(last.targets[0]):
         return None
     statement: ast.AST | None = module.statement(load)
@@ -103,7 +102,3 @@ def _block(module: Module, statement: ast.stmt) -> tuple[ast.AST | None, str]:
     parent = module.parent(statement)
     arms = ("body", "orelse", "finalbody")
     return parent, next((arm for arm in arms if statement in getattr(parent, arm, ())), "")
-
-
-def _begins(node: ast.expr | ast.stmt) -> _Place:
-    return node.lineno, node.col_offset

@@ -13,7 +13,7 @@ from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.returns import own_nodes
 from migrator.resolve.module import Module
-from migrator.resolve.syntax import target_name, walk
+from migrator.resolve.syntax import place_of, target_name, walk
 from migrator.rewrite import Remove, Replace, expr, statements
 
 _MADE = frozenset({"tensorflow.get_variable", "tensorflow.Variable"})
@@ -56,13 +56,13 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
         if any(module.scope(n) is not scope for n in found):
             continue
         made = [statement for statement in statements if _made(module, statement) == name]
-        first = _begins(made[0])
+        first = place_of(made[0])
         below = _last_apart(module, straight, name, found)
-        if below and first < min(map(_begins, below)) and not _quoted(function, below):
+        if below and first < min(map(place_of, below)) and not _quoted(function, below):
             return _renamed(module, function, below, max(2, len([s for s in made if s in straight])))
         for loop in straight:
-            if isinstance(loop, ast.For) and first < _begins(loop) and _makes_first(module, loop, name):
-                above = [n for n in found if _begins(n) < _begins(loop)]
+            if isinstance(loop, ast.For) and first < place_of(loop) and _makes_first(module, loop, name):
+                above = [n for n in found if place_of(n) < place_of(loop)]
                 after = any(n.lineno > _ends(loop) for n in found)
                 if not after and not _quoted(function, above):
                     return _renamed(module, function, above, 2)
@@ -84,7 +84,7 @@ def _apart_as_objects(module: Module, function: ast.FunctionDef, straight: list[
         if not anew or not _is_object(module, anew[-1].value):
             continue
         found = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == name]
-        below = [n for n in found if _begins(n) >= _begins(anew[-1])]
+        below = [n for n in found if place_of(n) >= place_of(anew[-1])]
         if len(below) < len(found) and all(module.scope(n) is scope for n in found) and not _quoted(function, below):
             return _renamed(module, function, below, max(2, len(anew)))
     return []
@@ -107,7 +107,7 @@ def _last_apart(module: Module, straight: list[ast.stmt], name: str, found: list
     last = stores[-1]
     if _reads(last, name):
         return []
-    return [n for n in found if _begins(n) >= _begins(last)]
+    return [n for n in found if place_of(n) >= place_of(last)]
 
 
 def _makes_first(module: Module, loop: ast.For, name: str) -> bool:
@@ -123,10 +123,6 @@ def _renamed(module: Module, function: ast.FunctionDef, nodes: Sequence[ast.Name
     """Edits that give `nodes`, which have one name, another one."""
     new = _free(module, function, nodes[0].id, first)
     return Change.of(module, *(Replace(node, new) for node in nodes))
-
-
-def _begins(node: ast.expr | ast.stmt) -> tuple[int, int]:
-    return node.lineno, node.col_offset
 
 
 def _ends(node: ast.stmt) -> int:
@@ -161,11 +157,11 @@ def _without_alias(module: Module, function: ast.FunctionDef, straight: list[ast
             continue
         of_both = [n for n in walk(function) if isinstance(n, ast.Name) and n.id in (name, value.id)]
         stores = [n for n in of_both if not isinstance(n.ctx, ast.Load)]
-        above = [n for n in stores if _begins(n) < _begins(statement)]
+        above = [n for n in stores if place_of(n) < place_of(statement)]
         inner = any(module.scope(n) is not scope for n in of_both)
         if inner or len(stores) != len(above) + 1 or {n.id for n in above} != {name, value.id}:
             continue
-        below = [n for n in of_both if n.id == name and _begins(n) > _begins(value)]
+        below = [n for n in of_both if n.id == name and place_of(n) > place_of(value)]
         if below and not _quoted(function, below):
             return Change.of(module, Remove(statement), *(Replace(n, value.id) for n in below))
     return []
@@ -201,8 +197,8 @@ def _apart_from_loss(module: Module, function: ast.FunctionDef, straight: list[a
 def _meets_labels(function: ast.FunctionDef, name: str, end: ast.stmt) -> bool:
     """Whether something above `end` is made of what a name stands for and of the labels, the second thing a model_fn gets."""
     labels = {argument.arg for argument in function.args.args[1:2]}
-    made = [n for n in walk(function) if isinstance(n, ast.Assign) and _begins(n) < _begins(end)]
-    for statement in sorted(made, key=_begins):
+    made = [n for n in walk(function) if isinstance(n, ast.Assign) and place_of(n) < place_of(end)]
+    for statement in sorted(made, key=place_of):
         if any(_reads(statement.value, label) for label in labels):
             if _reads(statement.value, name):
                 return True

@@ -13,13 +13,13 @@ from migrator.analyse.statements.names import MUTATORS
 from migrator.normalise.draft.arguments import given
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.stuck import Stuck
-from migrator.normalise.names.param_uses import grown, place_of
+from migrator.normalise.names.param_uses import grown
 from migrator.normalise.names.set_entries import gets_a_copy
 from migrator.normalise.names.spelled_entries import text_key
 from migrator.normalise.objects.reserved import PARAMS
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
-from migrator.resolve.syntax import is_name, walk
+from migrator.resolve.syntax import is_name, place_of, walk
 from migrator.rewrite import Insert, Replace, expr, statements
 
 if TYPE_CHECKING:

@@ -86,11 +86,6 @@ def grown(module: Module, method: ast.Attribute) -> str | None:
     return "[{new}, *{old}]" if at_front else None
 
 
-def place_of(node: ast.AST) -> tuple[int, int]:
-    """Where a node begins."""
-    return node.lineno, node.col_offset  # type: ignore[attr-defined]
-
-
 def is_changed(project: Project, module: Module, node: ast.Name, depth: int = 0) -> bool:
     """Whether what gets the params whole may change them."""
     parent = module.parent(node)

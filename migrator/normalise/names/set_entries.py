@@ -13,12 +13,12 @@ from functools import cached_property
 from migrator import rewrite
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.functions.partials import PARTIAL
-from migrator.normalise.names.param_uses import grown, is_changed, kind_of, place_of
+from migrator.normalise.names.param_uses import grown, is_changed, kind_of
 from migrator.normalise.names.spelled_entries import popped, written
 from migrator.normalise.objects.reserved import PARAMS
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
-from migrator.resolve.syntax import is_name, walk
+from migrator.resolve.syntax import is_name, place_of, walk
 from migrator.rewrite import Insert, Remove, Replace, expr, source, statements, with_arguments
 
 _COPIES = frozenset({"copy.deepcopy", "copy.copy", "dict"})
