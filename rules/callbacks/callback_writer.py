@@ -12,7 +12,7 @@ from ..loop.making import Names
 from ..loop.page import Page
 from ..loop.places import is_simple
 from ..loop.plan import Loop
-from ..loop.uses import Use
+from ..loop.use import Use
 from .early_stops import EarlyStop, epochs
 from .elements import Condition
 from .evaluators import EVALUATES, SELDOM, Asked, Evaluator

@@ -10,7 +10,7 @@ from migrator.analyse.function.translate import bind, is_empty, is_none
 from migrator.resolve.module import Module
 
 from ..hooks.hooks import HOOKS, hook_of
-from ..loop.datasets import Reader
+from ..loop.data.datasets import Reader
 from ..loop.inputs import Input, read_input
 
 EVALUATOR, ASKED = "InMemoryEvaluatorHook", "make_early_stopping_hook"

@@ -10,7 +10,7 @@ from migrator.resolve.syntax import walk
 
 from ..loop.page import Page
 from ..loop.places import has_its_line
-from ..loop.uses import Use
+from ..loop.use import Use
 
 BATCH, EPOCH, EVALUATED = "on_train_batch_end", "on_epoch_end", "on_test_batch_end"
 _PARAMETERS = {BATCH: "batch, logs", EPOCH: "epoch, logs", EVALUATED: "batch, logs"}

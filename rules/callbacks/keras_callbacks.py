@@ -15,7 +15,7 @@ from migrator.resolve.reasons import reason_at
 from migrator.resolve.text import Spans
 
 from ..hooks.hooks import HOOKS, LOGGING, SAVING, hook_of
-from ..loop.datasets import Reader
+from ..loop.data.datasets import Reader
 from ..loop.page import Page
 from ..loop.places import has_its_line, moves
 from ..loop.settings import Settings, is_same

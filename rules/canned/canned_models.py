@@ -12,7 +12,7 @@ from migrator.resolve.syntax import walk
 from ..exports.exports import Export
 from ..loop.plan import Loop
 from ..loop.sources import Place
-from ..loop.uses import Use
+from ..loop.use import Use
 from .heads import metrics_of, predictions_of
 from .network_classes import NetworkWriter
 from .networks import Network

@@ -19,7 +19,7 @@ from ..callbacks.keras_callbacks import Hooks
 from ..loop.inputs import given_parts
 from ..loop.places import has_its_line
 from ..loop.plan import Distribution, Loop, NotPlain, of_one_device
-from ..loop.uses import Use
+from ..loop.use import Use
 
 _STRATEGIES = ("tensorflow.distribute.", "tensorflow.contrib.distribute.")
 _ON_ONE_MACHINE = frozenset({"MirroredStrategy", "OneDeviceStrategy"})

@@ -11,7 +11,7 @@ from migrator.vocabulary.diagnostics import Edit
 from ..loop.inputs import Input
 from ..loop.page import Page
 from ..loop.plan import Distribution, Loop
-from ..loop.uses import Use
+from ..loop.use import Use
 
 
 class Spread:

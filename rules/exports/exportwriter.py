@@ -15,7 +15,7 @@ from ..callbacks.functions import EPOCH, Functions
 from ..loop.comments import comments
 from ..loop.making import Names, restored
 from ..loop.page import Page
-from ..loop.uses import Use
+from ..loop.use import Use
 from .comparisons import BEST, CURRENT, inlined
 from .exporters import Exporter
 from .exports import Export

@@ -14,7 +14,7 @@ from migrator.vocabulary.diagnostics import Edit
 
 from ..program.settled import returns_of
 from .page import Page
-from .uses import Use
+from .use import Use
 
 _NUMPY = "tensorflow.estimator.inputs.numpy_input_fn"
 _SIGNATURE = "x y batch_size num_epochs shuffle queue_capacity num_threads"

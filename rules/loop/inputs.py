@@ -9,8 +9,9 @@ from typing import Protocol
 
 from migrator.resolve.module import Module
 
+from .data.datasets import Reader
 from .data.kinds import Data, Function, Returns
-from .datasets import Reader
+from .flow.chosen import is_choice
 
 
 class Text(Protocol):
@@ -102,7 +103,7 @@ def given_parts(given: Iterable[tuple[str, ast.expr]]) -> Iterator[ast.expr]:
     for _, value in given:
         if isinstance(value, ast.Dict) and not hasattr(value, "lineno"):
             yield from given_parts(("", inner) for inner in value.values)
-        elif isinstance(value, ast.IfExp) and not hasattr(value, "lineno"):
+        elif isinstance(value, ast.IfExp) and is_choice(value):
             yield from given_parts(("", inner) for inner in (value.test, value.body, value.orelse))
         else:
             yield value

@@ -16,12 +16,12 @@ from ..distribute.spread import Spread
 from ..distribute.task_reads import resolver_line, resolver_of
 from ..distribute.tpu_facts import strategy_lines
 from .comments import comments, of_a_model
+from .flow.order import is_followed
 from .inputs import given_parts
 from .page import Page
 from .places import is_simple, line_above
 from .plan import Distribution, Loop
 from .sources import Place, Source
-from .uses import is_followed
 
 Compiled = Mapping[ast.Call, Callable[[str], str]]
 _HEAD = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

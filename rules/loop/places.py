@@ -12,6 +12,8 @@ from migrator.resolve.syntax import walk
 
 from .rows import Comprehension
 
+LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.comprehension, ast.ListComp, ast.GeneratorExp, ast.Lambda)
+"""What code may run several times in."""
 _CHANGING = frozenset(
     "add append clear discard extend insert parse_args pop popitem remove set_hparam setdefault sort update".split()
 )

@@ -31,8 +31,9 @@ from ..exports.signatures import Signatures
 from ..hooks.session_hooks import is_of_protocol
 from ..losses_metrics import step_summaries
 from .arrays import ArrayInput, array_inputs
-from .datasets import Reader
+from .data.datasets import Reader
 from .flow.lifetimes import of_folders
+from .flow.order import of_paths, of_starts
 from .inputs import given_parts
 from .keras_3 import Remark, otherwise
 from .places import has_its_line, is_simple
@@ -40,7 +41,8 @@ from .reads import STEP, Read, read_of, steps_read
 from .rows import is_one
 from .sources import Kind, Place, Source, sources_of
 from .specs import NAMES
-from .uses import Use, of_paths, of_starts, use_of
+from .use import Use
+from .uses import use_of
 from .variables import VALUE
 
 _NEUTRAL_NAMES = ("ModeKeys", "EstimatorSpec", "Estimator", "inputs.numpy_input_fn", "inputs.pandas_input_fn")

@@ -12,7 +12,7 @@ from migrator.vocabulary.diagnostics import Edit
 from .page import Page
 from .places import line_above
 from .rows import Rows, free_names, listed, named, rows_of
-from .uses import WHOLE, Use
+from .use import WHOLE, Use
 
 
 class PredictionWriter:

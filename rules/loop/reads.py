@@ -11,10 +11,11 @@ from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
 from migrator.resolve.text import Spans
 
+from .flow.order import is_followed
 from .places import is_simple, stays
 from .settings import is_same
 from .sources import Place, Source
-from .uses import Use, is_followed
+from .use import Use
 from .variables import NAMES, VALUE, is_read, named
 
 STEP = "global_step"

@@ -19,7 +19,7 @@ from .places import block_of
 from .plan import Loop
 from .sources import Source
 from .specs import Validation
-from .uses import Use
+from .use import Use
 from .variables import NAMES
 
 ALONE = (

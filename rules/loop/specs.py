@@ -11,7 +11,7 @@ from migrator.resolve.module import Module
 
 from ..estimator_calls.estimator_values import PREFIX
 from ..exports.exporters import Exporter, exporters_of
-from .datasets import Reader
+from .data.datasets import Reader
 from .flow.reaching import read_once
 from .inputs import Input, read_input
 from .places import has_its_line, moves

@@ -27,7 +27,7 @@ from .places import is_simple, line_above
 from .plan import Loop
 from .predictions import PredictionWriter
 from .reads import Read
-from .uses import Use
+from .use import Use
 from .variables import NAMES, VALUE
 
 

@@ -13,7 +13,7 @@ from migrator.resolve.module import Module
 from migrator.resolve.reasons import reason_at
 
 from ..sources import Place, Source, shares_folder
-from ..uses import Use
+from ..use import Use
 from .reaching import reaching
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)

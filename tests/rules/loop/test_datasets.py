@@ -10,7 +10,7 @@ import pytest
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 
-datasets = importlib.import_module("migrator.rules.loop.datasets")
+datasets = importlib.import_module("migrator.rules.loop.data.datasets")
 values = importlib.import_module("migrator.rules.loop.values")
 Data = datasets.Data
 SOURCE = "tf.data.Dataset.from_tensor_slices(x)"

@@ -17,10 +17,10 @@ from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.redefined import defined_above
 
-from .data.kinds import Count, Data, Env, Function, Known, Returns, Value, either, is_whole
-from .data.methods import method
-from .settings import is_count
-from .values import are_tensors, given_to
+from ..settings import is_count
+from ..values import are_tensors, given_to
+from .kinds import Count, Data, Env, Function, Known, Returns, Value, either, is_whole
+from .methods import method
 
 _DATASET = "tensorflow.data.Dataset."
 _PRIVATE = "tensorflow.python.data."
