@@ -11,7 +11,7 @@ from migrator.resolve.module import Module
 
 from .data.datasets import Reader
 from .data.kinds import Data, Function, Returns
-from .flow.chosen import is_choice
+from .flow.exclusive import is_choice
 
 
 class Text(Protocol):

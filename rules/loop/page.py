@@ -14,7 +14,6 @@ from migrator.rewrite import lines as statements_of
 from migrator.vocabulary.diagnostics import Edit
 
 from ..symbols.absl_modules import bind_logging
-from .flow.chosen import is_choice
 
 _STANDARD: frozenset[str] = getattr(sys, "stdlib_module_names", frozenset({"argparse", "json", "os", "sys", "time"}))
 """Libraries that stand below those of Python."""
@@ -50,7 +49,9 @@ class Page:
             return self.text(self.asides[node], instead)
         if isinstance(node, ast.Constant) and self.module.parent(node) is None:
             return known.get(node) or ast.unparse(node)  # a setting that stands in another file
-        if isinstance(node, ast.IfExp) and is_choice(node):
+        if (
+            isinstance(node, ast.IfExp) and self.module.parent(node) is None
+        ):  # of settings of several, or of another file
             return f"{self.text(node.body, instead)} if {self.text(node.test)} else {self.text(node.orelse, instead)}"
         return self._renderer.expression(node, known.get)
 

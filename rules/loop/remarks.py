@@ -14,7 +14,8 @@ from migrator.resolve.syntax import walk
 from ..callbacks.evaluators import SELDOM as SELDOM_ASKED
 from ..exports.exports import Export
 from ..exports.placeholders import told_by
-from .flow.chosen import SELDOM, is_choice
+from .flow.chosen import SELDOM
+from .flow.exclusive import is_choice
 from .places import block_of
 from .plan import Loop
 from .sources import Source

@@ -16,7 +16,8 @@ from ..callbacks.given_hooks import hooks_given
 from ..callbacks.keras_callbacks import Given, Hooks
 from ..callbacks.model_hooks import ModelHooks
 from .data.datasets import Reader
-from .flow.chosen import is_choice, one_of
+from .flow.chosen import one_of
+from .flow.exclusive import is_choice
 from .inputs import MODES, read_input
 from .places import has_its_line, is_simple, line_above, stays
 from .settings import may_be_none

@@ -40,11 +40,6 @@ def one_of(sources: Sequence[Source], values: Sequence[ast.expr]) -> Optional[as
     return None if chosen is None else ast.IfExp(chosen, values[0], values[1])
 
 
-def is_choice(value: Optional[ast.expr]) -> bool:
-    """Whether an expression is that of `one_of`, which the program does not have."""
-    return isinstance(value, ast.IfExp) and not hasattr(value, "lineno")
-
-
 def _condition(sources: Sequence[Source]) -> Optional[ast.expr]:
     """What says that the first one of two Estimators is made, wherever the name of both is read."""
     held = {(source.module, source.scope, source.name) for source in sources}

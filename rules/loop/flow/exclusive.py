@@ -18,3 +18,8 @@ def exclusive(module: Module, one: ast.AST, other: ast.AST) -> Optional[ast.If]:
 
 def _holds(module: Module, block: list[ast.stmt], node: ast.AST) -> bool:
     return any(module.is_inside(node, statement) for statement in block)
+
+
+def is_choice(value: Optional[ast.expr]) -> bool:
+    """Whether an expression is that that chooses between two arms and that the program itself does not have."""
+    return isinstance(value, ast.IfExp) and not hasattr(value, "lineno")
