@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import os
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -16,6 +15,7 @@ from migrator.resolve.module import Module
 from migrator.resolve.project import Project, by_name
 from migrator.resolve.symbols import dotted, member
 from migrator.resolve.syntax import is_main_block
+from migrator.rewrite import Change, Rename, Replace, Unprintable
 from migrator.vendor.vendoring import is_vendored
 from migrator.vocabulary.diagnostics import Diagnostic, Edit, Location, ProgramUnit, Severity
 from migrator.vocabulary.problems import APART
@@ -188,38 +188,33 @@ def _redirected(project: Project, module: Module, copies: Mapping[str, str]) -> 
     """What makes a file import the copies; None where an import is not written down as a statement."""
     if _loaded(project, module) & set(copies):
         return None
-    edits = []
+    changes: list[Change] = []
+    reads: dict[ast.Attribute, Replace] = {}
     for entry in module.imports:
         statement, alias = entry.statement, entry.alias
         if isinstance(statement, ast.ImportFrom):
             base = "." * statement.level + (statement.module or "")
             home = project.module_named(base, module) if base.strip(".") else None
             if home is not None and home.path in copies:
-                edits.append(_renamed(module, statement, base))
+                changes.append(Rename(statement, f"{statement.module}{_SUFFIX}"))
                 continue
             inner = project.module_named(member(base, alias.name), module) if alias.name != "*" else None
             if inner is not None and inner.path in copies:
-                edits.append(module.edit(alias, f"{alias.name}{_SUFFIX} as {alias.asname or alias.name}"))
+                changes.append(Rename(alias, alias.name + _SUFFIX, bound=alias.asname or alias.name))
             continue
         found = project.module_named(alias.name, module)
         if found is None or found.path not in copies:
             continue
         if alias.asname or "." not in alias.name:
-            edits.append(module.edit(alias, f"{alias.name}{_SUFFIX} as {alias.asname or alias.name}"))
+            changes.append(Rename(alias, alias.name + _SUFFIX, bound=alias.asname or alias.name))
             continue
-        edits.append(module.edit(alias, f"{alias.name}{_SUFFIX}"))
-        for node in module.nodes(ast.Attribute):
-            if dotted(node) == alias.name:
-                edits.append(module.edit(node, f"{alias.name}{_SUFFIX}"))
-    return edits
-
-
-def _renamed(module: Module, statement: ast.ImportFrom, base: str) -> Edit:
-    """``from modeling import f`` as an import from the copy."""
-    text = module.segment(statement)
-    spelled = re.match(r"from\s*([.\s\w]+?)\s*\bimport\b", text)
-    assert spelled is not None
-    return module.edit(statement, text[: spelled.start(1)] + base + _SUFFIX + text[spelled.end(1) :])
+        changes.append(Rename(alias, alias.name + _SUFFIX))
+        named = [node for node in module.nodes(ast.Attribute) if dotted(node) == alias.name]
+        reads.update({node: Replace(node, alias.name + _SUFFIX) for node in named})
+    try:
+        return module.cst.apply([*changes, *reads.values()])
+    except Unprintable:
+        return None
 
 
 def _names(paths: Iterable[str]) -> str:

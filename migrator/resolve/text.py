@@ -154,6 +154,18 @@ class Text:
             start = above
         return start
 
+    def comments_above(self, node: Place) -> list[str]:
+        """The comment lines right above a node, without the blanks before them."""
+        end = self.line_span(node)[0]
+        lines = self.segment((self.above_comments(end), end)).splitlines()
+        return [line.strip() for line in lines]
+
+    def comment_behind(self, node: Place) -> str:
+        """The comment behind a node on its last line; empty without one."""
+        end = self.span(node)[1]
+        behind = self.segment((end, self.skip_inline(end))).strip()
+        return behind if behind.startswith("#") else ""
+
     def is_comment(self, line: bytes) -> bool:
         """Whether a line holds nothing but a comment of the user's: the border of a cell looks like one."""
         is_border = self.cells is not None and has_border(line.decode("utf-8", "surrogatepass").rstrip())

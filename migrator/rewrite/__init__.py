@@ -12,7 +12,19 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Union
 
-from .changes import Change, Conflict, Import, Insert, Remove, Rename, Replace, Statement, Unprintable, Written
+from .changes import (
+    Change,
+    Comments,
+    Conflict,
+    Import,
+    Insert,
+    Remove,
+    Rename,
+    Replace,
+    Statement,
+    Unprintable,
+    Written,
+)
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -22,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Change",
+    "Comments",
     "Conflict",
     "Import",
     "Insert",

@@ -42,17 +42,19 @@ class Replace:
 @dataclass(frozen=True)
 class Rename:
     """An identifier becomes another one: the last of a name with dots, a keyword of a call, a parameter, what
-    is imported. It takes no libcst."""
+    is imported, the module that something is imported from. It takes no libcst."""
 
-    target: Union[ast.Name, ast.Attribute, ast.keyword, ast.arg, ast.alias]
+    target: Union[ast.Name, ast.Attribute, ast.keyword, ast.arg, ast.alias, ast.ImportFrom]
     new: str
     optional: bool = False
+    bound: str | None = None
+    """What the file then calls that which is imported; None: as before."""
     is_name: ClassVar[bool] = True
 
     @property
     def old(self) -> str:
         """What stands there."""
-        for field in ("id", "attr", "arg", "name"):
+        for field in ("id", "attr", "arg", "name", "module"):
             found = getattr(self.target, field, None)
             if isinstance(found, str):
                 return found
@@ -86,6 +88,15 @@ class Remove:
 
 
 @dataclass(frozen=True)
+class Comments:
+    """The comment lines right above a statement become others, each with its ``#``. They stay where the statement goes. It
+    takes no libcst."""
+
+    target: ast.stmt
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Import:
     """An import statement on a line of its own, where imports of this kind stand in the file, or lines of them `instead` of
     another statement."""
@@ -94,7 +105,7 @@ class Import:
     instead: ast.stmt | None = None
 
 
-Change = Union[Replace, Rename, Insert, Remove, Import]
+Change = Union[Replace, Rename, Insert, Remove, Comments, Import]
 
 Origin = tuple[str, int]
 """Path of a file and number of one of its lines."""

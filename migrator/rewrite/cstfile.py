@@ -19,8 +19,22 @@ from migrator.resolve.text import Span, Text
 from migrator.vocabulary.diagnostics import Edit
 
 from .blocks import Blocks, Slot
-from .changes import ABOVE, Change, Conflict, Import, Origin, Remove, Rename, Replace, Statement, Unprintable, Written
-from .heads import Style, head, is_compound, is_owner, whole
+from .changes import (
+    ABOVE,
+    BEGINS,
+    Change,
+    Comments,
+    Conflict,
+    Import,
+    Origin,
+    Remove,
+    Rename,
+    Replace,
+    Statement,
+    Unprintable,
+    Written,
+)
+from .heads import Style, head, is_compound, is_owner, whole, whole_span
 from .imports import add_import
 
 if TYPE_CHECKING:
@@ -230,7 +244,9 @@ class CstFile:
     def written(self, changes: Iterable[Change], files: Iterable[CstFile] = ()) -> list[Written]:
         """The same, with the origin of each line. `files` are others that nodes of the changes may come from."""
         wanted = list(dict.fromkeys(changes))
-        if all(isinstance(c, (Import, Remove, Rename)) or isinstance(c, Replace) and c.is_name for c in wanted):
+        if all(
+            isinstance(c, (Import, Remove, Rename, Comments)) or isinstance(c, Replace) and c.is_name for c in wanted
+        ):
             return disjoint(self.plain(wanted))
         from .application import Application
 
@@ -247,7 +263,10 @@ class CstFile:
             elif isinstance(change, Import):
                 yield Written(add_import(self.text, self._tree, change.statement), (None,), _IMPORT)
             elif isinstance(change, Rename):
-                yield Written(self.text.edit(self._identifier(change), change.new), (None,))
+                bound = "" if change.bound in (None, change.new) else f" as {change.bound}"
+                yield Written(self.text.edit(self._identifier(change), change.new + bound), (None,))
+            elif isinstance(change, Comments):
+                yield from self._comments(change)
             elif isinstance(change, Replace) and isinstance(change.new, str):
                 if not self._is_placed(change.target):
                     raise Unprintable(
@@ -263,10 +282,27 @@ class CstFile:
         """Where the identifier stands that gets another name."""
         old = change.old.encode()
         start, end = self.text.span(change.target)
+        if change.bound is not None:
+            return start, end
+        if isinstance(change.target, ast.ImportFrom):
+            start = self.text.source.find(old, start + len("from"), end)
         span = (end - len(old), end) if isinstance(change.target, ast.Attribute) else (start, start + len(old))
         if self.text.source[span[0] : span[1]] != old or not self._is_placed(change.target):
             raise Unprintable(f"{change.old} is written in another way here", self.text.location(change.target))
         return span
+
+    def _comments(self, change: Comments) -> Iterator[Written]:
+        text, origin = self.text, (None,)
+        end = text.line_span(whole_span(text, change.target))[0]
+        start = text.above_comments(end)
+        indent = text.indent(whole_span(text, change.target)) or ""
+        old = text.segment((start, end)).splitlines(keepends=True)
+        new = [f"{indent}{line}{text.newline}" for line in change.lines]
+        while old and new and old[0].strip() == new[0].strip():
+            start += len(old[0].encode("utf-8", "surrogatepass"))
+            old, new = old[1:], new[1:]
+        if old or new:
+            yield Written(text.edit((start, end), "".join(new)), origin * max(1, len(new)), (BEGINS, 0))
 
 
 _IMPORT = (ABOVE, -1)

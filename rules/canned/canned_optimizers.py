@@ -227,7 +227,8 @@ class OptimizerArguments:
 def _written(module: Module, node: ast.expr, text: str) -> list[Edit]:
     """Another expression in the place of one. The same one is written, too: names of that are settled then."""
     if text == module.segment(node):
-        return [module.edit(node, text)]
+        function = node.func if isinstance(node, ast.Call) else node
+        return module.cst.apply([Replace(function, module.segment(function))])
     return module.cst.apply([Replace(node, code(text, module.indent(module.statement(node)) or ""))])
 
 

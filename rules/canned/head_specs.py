@@ -19,7 +19,7 @@ from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
-from migrator.rewrite import Remove, Rename, Replace, code
+from migrator.rewrite import Comments, Remove, Rename, Replace, code
 from migrator.rewrite import lines as statements_of
 
 from ..symbols.tensorflow_names import whole_name
@@ -326,11 +326,8 @@ class _Spelling:
 
     def _remark_about_labels(self, statement: ast.stmt) -> list[Change]:
         """The deletion of comments above a condition that say when labels are None."""
-        module = self.module
-        start = module.line_span(module.span(statement))[0]
-        above = module.above_comments(start)
-        told = b"None" in module.source[above:start]
-        return [Change(module.edit((above, start), ""))] if told and isinstance(statement, ast.If) else []
+        told = any("None" in line for line in self.module.comments_above(statement))
+        return Change.of(self.module, Comments(statement, ())) if told and isinstance(statement, ast.If) else []
 
     def _asks_for_labels(self, node: ast.Compare) -> bool:
         """Whether a condition asks for the labels of the spec, which a head needs wherever it has a loss."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from migrator.analyse.results.exports import PREDICTIONS
 from migrator.resolve.module import Module
-from migrator.rewrite import Replace, code, with_parameters
+from migrator.rewrite import Rename, Replace, code, with_parameters
 from migrator.vocabulary.diagnostics import Edit
 
 from ..callbacks.functions import EPOCH, Functions
@@ -307,8 +307,7 @@ class ExportWriter:
             alias = imported_for(module, fed.given)
             assert alias is not None
             name = self._name_elsewhere(fed)
-            own = self.page.unbound(name)
-            yield module.edit(alias, name if own == name else f"{name} as {own}")
+            yield from module.cst.apply([Rename(alias, name, bound=self.page.unbound(name))])
         yield from self._gone(fed.statement)
         if fed.returned is not None:
             whole, features = fed.returned

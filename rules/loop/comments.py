@@ -9,10 +9,11 @@ import tokenize
 from collections.abc import Iterator
 
 from migrator.resolve.module import Module
+from migrator.rewrite import Comments
 from migrator.vocabulary.diagnostics import Edit
 
 _ESTIMATOR = re.compile(
-    rb"\b(the|an?|our|your|this)( custom| canned)? (?:tf\.estimator\.)?(?:tpu)?estimator\b(?![.(])", re.IGNORECASE
+    r"\b(the|an?|our|your|this)( custom| canned)? (?:tf\.estimator\.)?(?:tpu)?estimator\b(?![.(])", re.IGNORECASE
 )
 """``the Estimator``, and not the name of a class."""
 
@@ -33,11 +34,12 @@ def comments(module: Module, start: int, end: int) -> Iterator[tuple[int, str]]:
             yield start + lines[token.start[0] - 1] + column, token.string
 
 
-def of_a_model(module: Module, statement: ast.stmt) -> Iterator[Edit]:
+def of_a_model(module: Module, statement: ast.stmt) -> list[Edit]:
     """Edits of the comment right above a statement that made an Estimator, and makes a model now."""
-    end = module.line_span(statement)[0]
-    start = module.above_comments(end)
-    for found in _ESTIMATOR.finditer(module.source, start, end):
-        article, kind = (part.decode() if part else "" for part in found.groups())
-        article = article[0] if article.lower() == "an" and not kind else article
-        yield module.edit(found.span(), f"{article}{kind} model")
+    lines = tuple(_ESTIMATOR.sub(_model, line) for line in module.comments_above(statement))
+    return module.cst.apply([Comments(statement, lines)])
+
+
+def _model(found: re.Match[str]) -> str:
+    article, kind = found[1], found[2] or ""
+    return f"{article[0] if article.lower() == 'an' and not kind else article}{kind} model"

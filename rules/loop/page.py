@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from migrator.emit.render import Renderer
 from migrator.resolve.module import Module
-from migrator.rewrite import Change, Import, Insert, Remove, Replace, Statement, code, commented, spaced
+from migrator.rewrite import Change, Comments, Import, Insert, Remove, Replace, Statement, code, commented, spaced
 from migrator.rewrite import lines as statements_of
 from migrator.vocabulary.diagnostics import Edit
 
@@ -154,7 +154,12 @@ class Page:
         if not lines:
             return self.change(Remove(statement))
         if lines[-1].startswith("#"):  # comments alone, which belong to no statement
-            return [self.module.edit(statement, f"\n{self.indent(statement)}".join(lines))]
+            above, behind = self.module.comments_above(statement), self.module.comment_behind(statement)
+            alone = getattr(self.module.parent(statement), "body", None) == [
+                statement
+            ]  # and `pass` keeps what is behind
+            stay = (*above, *lines, *([behind] if behind and not alone else ()))
+            return self.change(Comments(statement, stay), Remove(statement))
         new = commented(self.module.cst.statement(statement), self._statements(statement, lines))
         first = isinstance(statement, ast.stmt) and statement in getattr(self.module.parent(statement), "body", [])[:1]
         apart = (
@@ -168,8 +173,7 @@ class Page:
         """Lines above a statement; if they are to stand `apart`, with a blank line above."""
         lines = list(lines)
         if all(line.startswith("#") for line in lines):  # which belong to no statement of their own
-            text = "".join(f"{self.indent(statement)}{line}{self.module.newline}" for line in lines)
-            return [self.module.insert(self.module.line_span(statement)[0], text)]
+            return self.change(Comments(statement, (*self.module.comments_above(statement), *lines)))
         new = self._statements(statement, lines)
         return self.change(Insert(spaced(new) if apart else new, before=statement))
 
