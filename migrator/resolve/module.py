@@ -54,6 +54,7 @@ class Module(Text):
         """Dialect of the file before this run changed it: edits remove the very names that told TF1 from TF2."""
         self.memo: dict[str, Any] = {}
         """What a rule worked out about the file as a whole, by the rule's name."""
+        self._held_loads: dict[str, dict[ast.AST, list[ast.Name]]] = {}
         self.component: Mapping[str, Module] = {}
         """The modules that are looked at together with this one, by path; set by the engine."""
         self.find_fixes: Callable[[Module], list[Fix]] = lambda module: []
@@ -215,17 +216,14 @@ class Module(Text):
 
     def _loads_by_holder(self, name: str) -> dict[ast.AST, list[ast.Name]]:
         """What reads `name`, by the node whose scope binds it: made once a name, as every class has its own `self`."""
-        if name not in self._held_loads:
+        table = self._held_loads.get(name)
+        if table is None:
             table = self._held_loads[name] = {}
             for node, at in self._loads.get(name, []):
                 holder = at.lookup(name)
                 if holder is not None:
                     table.setdefault(holder.node, []).append(node)
-        return self._held_loads[name]
-
-    @cached_property
-    def _held_loads(self) -> dict[str, dict[ast.AST, list[ast.Name]]]:
-        return {}
+        return table
 
     def may_name(self, names: Collection[str]) -> bool:
         """Whether the file has one of the names in it, if only in a comment."""

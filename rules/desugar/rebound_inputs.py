@@ -12,10 +12,9 @@ from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
+from migrator.resolve.reaching import block_of
 from migrator.resolve.symbols import Scope
 from migrator.rewrite import Rename
-
-from ..loop.places import block_of
 
 _PREFIXES = {"train": "train_", "evaluate": "eval_", "predict": "predict_"}
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)

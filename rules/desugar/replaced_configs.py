@@ -11,13 +11,14 @@ from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
+from migrator.resolve.reaching import block_of
 from migrator.resolve.syntax import is_name
 from migrator.rewrite import Remove, Replace, code
 
 from ..estimator_calls.derived_configs import RUN_CONFIG
 from ..estimator_calls.driver import RUN_CONFIG as SIGNATURE
 from ..loop.comments import has_comments
-from ..loop.places import block_of, moves
+from ..loop.places import moves
 
 _EITHER = ("save_checkpoints_steps", "save_checkpoints_secs")
 """Fields of which one that is replaced takes the other one away."""

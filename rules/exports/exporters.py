@@ -9,10 +9,10 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
+from migrator.resolve.reaching import read_once
 
 from ..callbacks.elements import Element, elements_of
 from ..estimator_calls.estimator_values import PREFIX
-from ..loop.flow.reaching import read_once
 from ..loop.places import has_its_line, is_simple, moves
 from .comparisons import compares
 from .receivers import Receiver, receiver_of

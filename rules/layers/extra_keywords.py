@@ -18,7 +18,7 @@ from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Remove, Replace, code, with_arguments, with_parameters
 
-from .layers import LayerTable
+from .layers import LAYERS
 
 _DEFAULTS = {
     "activation": "None", "use_bias": "True", "padding": '"valid"', "trainable": "True", "strides": "1",
@@ -66,18 +66,19 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
         return []
     if isinstance(found.node, ast.ClassDef):
         return Change.every(_of_class(project, found))
-    if not _makes_layers(project, found):
+    assert isinstance(found.node, ast.FunctionDef)
+    gathers = found.node.args.vararg is not None or found.node.args.kwarg is not None
+    if not gathers or not _makes_layers(project, found):
         return []
     return Change.every(_of_function(project, found) or _with_a_tuple(project, found))
 
 
 def _makes_layers(project: Project, found: Definition, depth: int = 0) -> bool:
     """Whether a function makes layers, itself or through others that it calls."""
-    layers = LayerTable()
     for call in walk(found.node):
         if isinstance(call, ast.Call):
             other = project.definition(found.module, call.func)
-            if other is None and (found.module.resolve(call.func) or "") in layers:
+            if other is None and (found.module.resolve(call.func) or "") in LAYERS:
                 return True
             if isinstance(other.node if other else None, ast.FunctionDef) and other is not None and depth < _DEPTH:
                 if _makes_layers(project, other, depth + 1):

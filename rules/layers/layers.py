@@ -206,3 +206,7 @@ class LayerTable:
 
     def __contains__(self, name: str) -> bool:
         return self.get(name) is not None
+
+
+LAYERS = LayerTable()
+"""What makes layers, on whichever feature columns."""

@@ -11,7 +11,7 @@ from migrator.resolve.module import Module
 from migrator.resolve.syntax import place_of, walk
 from migrator.rewrite import Replace, expr
 
-from .layers import LayerTable
+from .layers import LAYERS
 
 _TEST = (ast.Compare, ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.cmpop, ast.UnaryOp, ast.unaryop)
 _TURNS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
@@ -80,7 +80,7 @@ def _made(module: Module, function: ast.FunctionDef, target: ast.AST | None) -> 
         return None
     condition = module.parent(statement)
     name = module.resolve(statement.value.func) if isinstance(statement.value, ast.Call) else None
-    if name is None or name not in LayerTable() or not isinstance(condition, ast.If):
+    if name is None or name not in LAYERS or not isinstance(condition, ast.If):
         return None
     if condition.orelse or condition.body != [statement] or not all(_is_plain(node) for node in walk(condition.test)):
         return None

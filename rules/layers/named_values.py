@@ -9,6 +9,7 @@ from migrator.analyse.statements.names import binds, reads
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
+from migrator.resolve.reaching import block_of, read_once
 from migrator.resolve.syntax import place_of, walk
 from migrator.rewrite import Remove, Replace
 
@@ -56,15 +57,12 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
 
 def _given(module: Module, function: ast.FunctionDef, load: ast.Name) -> ast.Assign | None:
     """The assignment of the value that one place alone reads; None where it is read elsewhere, or is no such value."""
-    scope = module.scope(load)
-    loads = module.loads_of(load.id, scope)
-    places = [binding.node for binding in scope.bindings.get(load.id, [])]
-    assigns = [_assignment(module, place) for place in places]
-    if scope is not module.scope(function) or None in assigns:
-        return None
-    sources = [_before(module, [a for a in assigns if a is not None], each) for each in loads]
-    source = next((found for each, found in zip(loads, sources) if each is load), None)
-    if source is None or None in sources or sources.count(source) != 1:
+    source = read_once(module, load)
+    if (
+        source is None
+        or module.scope(load) is not module.scope(source.targets[0])
+        or not _runs_with(module, source, load)
+    ):
         return None
     value = source.value
     if not isinstance(value, ast.Call) or module.resolve(value.func) not in VALUES:
@@ -77,28 +75,11 @@ def _given(module: Module, function: ast.FunctionDef, load: ast.Name) -> ast.Ass
     return source
 
 
-def _assignment(module: Module, place: ast.AST) -> ast.Assign | None:
-    statement = module.parent(place)
-    alone = isinstance(statement, ast.Assign) and statement.targets == [place]
-    return statement if alone and isinstance(statement, ast.Assign) else None
-
-
-def _before(module: Module, assigns: list[ast.Assign], load: ast.Name) -> ast.Assign | None:
-    """The assignment that alone gives what a place reads: the last one above it, in its block or around its ``with``."""
-    above = [each for each in assigns if place_of(each) < place_of(load)]
-    last = max(above, key=place_of, default=None)
-    if last is None or module.scope(load) is not module.scope(last.targets[0]):
-        return None
+def _runs_with(module: Module, source: ast.stmt, load: ast.Name) -> bool:
+    """Whether a place is reached just when a statement above it is: in a loop several variables would get one value."""
     statement: ast.AST | None = module.statement(load)
-    while isinstance(statement, ast.stmt) and _block(module, statement) != _block(module, last):
+    while isinstance(statement, ast.stmt) and source not in block_of(module, statement):
         statement = module.parent(statement)
         if not isinstance(statement, ast.With):
-            return None
-    return last
-
-
-def _block(module: Module, statement: ast.stmt) -> tuple[ast.AST | None, str]:
-    """What a statement is a part of, and of which of its arms."""
-    parent = module.parent(statement)
-    arms = ("body", "orelse", "finalbody")
-    return parent, next((arm for arm in arms if statement in getattr(parent, arm, ())), "")
+            return False
+    return True

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from migrator.resolve.module import Module
 from migrator.resolve.parsing import expression_tree
+from migrator.resolve.reaching import blocks
 from migrator.resolve.syntax import walk
 
 from .rows import Comprehension
@@ -30,7 +31,7 @@ def moves(
     """Whether values mean the same at a place as at the statement, which stands in the same block before it; those `along`
     move with it."""
     target = module.statement(to)
-    block = next((b for b in _blocks(module.parent(statement)) if statement in b and target in b), None)
+    block = next((b for b in blocks(module.parent(statement)) if statement in b and target in b), None)
     if block is None:
         return False
     between = [each for each in block[block.index(statement) + 1 : block.index(target)] if each not in along]
@@ -85,16 +86,6 @@ def _is_made(module: Module, statement: ast.stmt) -> bool:
         return True
     made = statement.value if isinstance(statement, ast.Assign) else None
     return isinstance(made, ast.Call) and (module.resolve(made.func) or "").startswith("tensorflow.")
-
-
-def block_of(module: Module, statement: ast.stmt) -> list[ast.AST]:
-    """The statements among which one stands."""
-    return next((list[ast.AST](b) for b in _blocks(module.parent(statement)) if statement in b), [statement])
-
-
-def _blocks(node: ast.AST | None) -> list[list[ast.stmt]]:
-    found = [getattr(node, name, None) for name in ("body", "orelse", "finalbody")]
-    return [block for block in found if isinstance(block, list)]
 
 
 def has_its_line(module: Module, node: ast.AST) -> bool:

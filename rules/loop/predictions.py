@@ -62,10 +62,9 @@ class PredictionWriter:
     def _by_batches(self, use: Use, batches: str) -> Iterator[Edit]:
         """Predictions that are made as they are read: of whole batches where the program wants these, else of examples."""
         chosen = self._chosen(use, "outputs")
+        picked = batches if chosen == "outputs" else f"({chosen} for outputs in {batches})"
         if WHOLE in use.arguments:
-            yield from self.page.replaced(
-                use.call, batches if chosen == "outputs" else f"({chosen} for outputs in {batches})"
-            )
+            yield from self.page.replaced(use.call, picked)
             return
         _, places = named(self.module, use.call)
         rows = rows_of(self.module, places[0]) if len(places) == 1 and use.sources[0].has_dicts else None
@@ -86,13 +85,9 @@ class PredictionWriter:
             yield from self.page.replaced(rows.target, name)
             yield from self._reads(rows, names)
             return
-        row, each = (
-            ("dict(zip(outputs, row))", f"zip(*{chosen}.values())") if use.sources[0].has_dicts else ("row", "outputs")
-        )
-        if chosen != "outputs":
-            batches = f"({chosen} for outputs in {batches})"
-            each = "zip(*outputs.values())"
-        yield from self._generated(use.call, f"{row} for outputs in {batches} for row in {each}")
+        dicts = use.sources[0].has_dicts
+        row, each = ("dict(zip(outputs, row))", "zip(*outputs.values())") if dicts else ("row", "outputs")
+        yield from self._generated(use.call, f"{row} for outputs in {picked} for row in {each}")
 
     def _display(self, call: ast.Call) -> ast.ListComp | ast.SetComp | None:
         """The list or set that is made of all predictions, by one loop."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from migrator.analyse.function.plan import Plan
 from migrator.analyse.training.updates import GRADIENTS
 from migrator.resolve.module import Module
+from migrator.resolve.reaching import block_of
 from migrator.resolve.syntax import walk
 
 from ..callbacks.evaluators import SELDOM as SELDOM_ASKED
@@ -16,7 +17,6 @@ from ..exports.exports import Export
 from ..exports.placeholders import told_by
 from .flow.chosen import SELDOM
 from .flow.exclusive import is_choice
-from .places import block_of
 from .plan import Loop
 from .sources import Source
 from .specs import Validation

@@ -83,14 +83,14 @@ def named(module: Module, node: ast.expr) -> tuple[ast.Name | None, list[ast.exp
 
 def are_all_read(module: Module, node: ast.expr) -> bool:
     """Whether a program goes through the predictions of a call to their end, which they have then."""
-    name, places = named(module, node)
-    if len(places) != 1 or (name is not None and not isinstance(module.parent(node), ast.Assign)):
+    _, places = named(module, node)
+    if len(places) != 1:
         return False
-    source: ast.expr = places[0]
+    source = places[0]
     parent = module.parent(source)
     if _is_call(module, parent, "enumerate") and isinstance(parent, ast.Call) and parent.args == [source]:
         source, parent = parent, module.parent(parent)
-    if any(_is_call(module, parent, name) for name in ("list", "tuple", "sorted", "set")):
+    if any(_is_call(module, parent, taker) for taker in ("list", "tuple", "sorted", "set")):
         return True
     if isinstance(parent, ast.comprehension) and parent.iter is source:
         return not isinstance(module.parent(parent), ast.GeneratorExp)

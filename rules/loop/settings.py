@@ -11,6 +11,7 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
+from migrator.resolve.reaching import reaching
 from migrator.resolve.reasons import reason_at
 from migrator.resolve.syntax import walk
 
@@ -21,7 +22,6 @@ from ..estimator_calls.driver import CONTRIB_CONFIG, CONTRIB_FIELDS
 from ..estimator_calls.estimator_values import ESTIMATOR, PREFIX, Construction
 from ..estimator_calls.session_settings import makers, taken_over
 from .flow.handed import Handed, handed
-from .flow.reaching import reaching
 from .places import moves
 from .values import given_to, values_of
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_empty, is_none
 from migrator.resolve.module import Module
+from migrator.resolve.reaching import read_once
 
 from ..estimator_calls.estimator_values import PREFIX
 from ..exports.exporters import Exporter, exporters_of
 from .data.datasets import Reader
-from .flow.reaching import read_once
 from .inputs import Input, read_input
 from .places import has_its_line, moves
 from .settings import may_be_none

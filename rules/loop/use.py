@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from migrator.analyse.results.stepvalues import StepValue
 from migrator.resolve.module import Module
+from migrator.resolve.reaching import block_of
 
 from ..callbacks.asides import Asides
 from ..callbacks.callback_classes import OwnHook
@@ -18,7 +19,7 @@ from ..exports.exporters import Exporter
 from .data.kinds import Data
 from .flow.chosen import SELDOM, fields_of
 from .inputs import Input
-from .places import LOOPS, block_of
+from .places import LOOPS
 from .rows import are_all_read
 from .settings import is_same
 from .sources import Place, Source

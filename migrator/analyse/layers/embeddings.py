@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
@@ -21,8 +20,10 @@ _LOOKUPS = {
     "tensorflow.nn.embedding_lookup": "params ids partition_strategy name validate_indices max_norm",
     "tensorflow.gather": "params indices validate_indices name axis",
 }
+_IDLE = frozenset({"name", "partition_strategy", "validate_indices"})
+"""Arguments of these that change nothing where a table is whole."""
 _KEPT = frozenset({"name", "shape", "dtype", "initializer", "regularizer", "trainable", "constraint"})
-_RENAMED = {name: f"embeddings_{name}" for name in ("initializer", "regularizer", "constraint")}
+_RENAMED = {name: f"embeddings_{name}" for name in ("regularizer", "constraint")}
 LAYER = "tf.keras.layers.Embedding"
 _FLOAT = "tensorflow.float32"
 
@@ -37,19 +38,13 @@ def find_embeddings(body: Body, apart: set[Leaf]) -> None:
     for site in (site for site in body.sites if site.first is None and _is_table(body, site)):
         shared = [site, *(other for other in body.sites if other.first is site)]
         places = [place for each in shared for place in _places(body, each)]
-        calls = {call: (place, ids) for place in places for call, ids in _lookup(body, place)}
-        read = [place for place in places if place not in {table for table, _ in calls.values()}]
-        leaves = [body.flow.leaf_of(call) for call in calls]
+        found = {place: _lookup(body, place) for place in places}
+        calls = {call: (place, ids) for place, (call, ids) in found.items() if call is not None and ids is not None}
+        read = [place for place, (call, _) in found.items() if call is None]
+        leaves = {body.flow.leaf_of(call) for call in calls}
         sure = [leaf.index for leaf in leaves if leaf is not None and leaf.guard == ALL_MODES and not leaf.arms]
-        late = sure and all(_comes_after(body, place, min(sure)) for place in read)
-        if (
-            not places
-            or not calls
-            or None in leaves
-            or apart.intersection(leaf for leaf in leaves if leaf)
-            or read
-            and not late
-        ):
+        late = bool(sure) and all(_comes_after(body, place, min(sure)) for place in read)
+        if not calls or leaves & {None, *apart} or not (late or not read):
             continue
         for each in shared:
             each.embedding = True
@@ -97,12 +92,13 @@ def _places(body: Body, site: Site) -> list[ast.expr]:
     return [n for n in walk(body.function) if isinstance(n, ast.Name) and n.id == target.id and n is not target]
 
 
-def _lookup(body: Body, place: ast.expr) -> Iterator[tuple[ast.Call, ast.expr]]:
-    """The call that looks up rows of the table at a place, with the ids."""
+def _lookup(body: Body, place: ast.expr) -> tuple[ast.Call, ast.expr] | tuple[None, None]:
+    """The call that looks up rows of the table at a place, with the ids; None if something else is done there."""
     call = body.module.parent(place)
     ids = _ids(body, call, place) if isinstance(call, ast.Call) else None
-    if isinstance(call, ast.Call) and ids is not None and _runs_here(body, call):
-        yield call, ids
+    if not isinstance(call, ast.Call) or ids is None or not _runs_here(body, call):
+        return None, None
+    return call, ids
 
 
 def _comes_after(body: Body, place: ast.expr, index: int) -> bool:
@@ -131,11 +127,6 @@ def _ids(body: Body, call: ast.Call, table: ast.expr) -> ast.expr | None:
     told = {key: value for key, value in given.items() if not is_none(value)}
     ids = told.pop("ids" if "ids" in told else "indices", None)
     axis = told.pop("axis", None)
-    first = axis is None or (isinstance(axis, ast.Constant) and axis.value == 0)
-    if (
-        not first
-        or told.pop("params", None) is not table
-        or set(told) - {"name", "partition_strategy", "validate_indices"}
-    ):
-        return None
-    return ids
+    of_rows = axis is None or (isinstance(axis, ast.Constant) and axis.value == 0)
+    of_table = told.pop("params", None) is table
+    return ids if of_rows and of_table and set(told) <= _IDLE else None

@@ -51,7 +51,6 @@ class Site:
     """Whether the number of turns is not known when the model is built: they must share one layer."""
     turns: tuple[ast.comprehension, ...] = ()
     """Loops of the comprehensions around the call, outermost first."""
-
     embedding: bool = False
     """Whether it is a weight of which only rows are read, by ids, so that a layer may hold it."""
 

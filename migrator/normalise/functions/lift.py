@@ -153,6 +153,13 @@ _ASKS = re.compile(
 """What finds a function by its name, where a text says that."""
 
 
+def _asks(module: Module) -> bool:
+    """Whether a file may find a function by a text."""
+    if "asks" not in module.memo:
+        module.memo["asks"] = _ASKS.search(module.source) is not None
+    return bool(module.memo["asks"])
+
+
 def unused(drafts: Drafts, module: Module, function: ast.FunctionDef | ast.ClassDef) -> bool:
     """Whether nothing in the project refers to a function or a class any more, as far as can be seen."""
     name, method = function.name, isinstance(module.parent(function), ast.ClassDef)
@@ -160,7 +167,7 @@ def unused(drafts: Drafts, module: Module, function: ast.FunctionDef | ast.Class
         return False
     inside = {id(node) for node in walk(function)}
     found = Definition(module, function)
-    asked = any(_ASKS.search(other.source) for other in drafts.project.modules.values())
+    asked = any(map(_asks, drafts.project.modules.values()))
     for other in drafts.project.modules.values():
         for node in _mentions(other).get(name, ()) if name.encode() in other.source else ():
             if id(node) in inside:

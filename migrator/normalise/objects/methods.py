@@ -44,9 +44,14 @@ def method_of(project: Project, module: Module, node: ast.expr) -> Method | None
     owner, is_class = class_of(project, module, receiver)
     if owner is None or (is_class and name == "__call__"):
         return None
+    return method_named(project, owner, is_class, name, receiver)
+
+
+def method_named(project: Project, owner: Definition, is_class: bool, name: str, receiver: ast.expr) -> Method | None:
+    """The method of a name of an object of a class, or of the class itself; None where a subclass may have another one."""
     found = lookup(project, owner, name)
-    if found is None:
-        return None
+    if found is None or any(lookup(project, c, name) != found for c in project.subclasses(owner)):
+        return None  # which one runs is known at run time only
     holder, function = found
     kind = "plain"
     for decorator in function.decorator_list:
@@ -55,8 +60,6 @@ def method_of(project: Project, module: Module, node: ast.expr) -> Method | None
         kind = decorator.id[: -len("method")]
     if is_class and kind == "plain":
         return None
-    if any(lookup(project, c, name) != found for c in project.subclasses(owner)):
-        return None  # which one runs is known at run time only
     return Method(holder, function, receiver, kind)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from migrator.normalise.objects.methods import class_of, lookup
+from migrator.normalise.objects.methods import class_of, method_named
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
@@ -19,21 +19,14 @@ _NOTHING: dict[str, None] = {}
 
 def method(project: Project, module: Module, node: ast.Attribute) -> Function | None:
     """The method that an attribute of an object or of a class is, if it is the same whatever object that may be."""
-    owners = list(_owners(project, module, node.value))
-    functions = [_own(project, owner, is_class, node.attr) for owner, is_class in owners]
-    same = len({found.node if found is not None else None for found in functions}) == 1
-    return functions[0] if same else None
-
-
-def _own(project: Project, owner: Definition | None, is_class: bool, name: str) -> Function | None:
-    found = lookup(project, owner, name) if owner is not None else None
-    if owner is None or found is None or any(lookup(project, c, name) != found for c in project.subclasses(owner)):
+    methods = [
+        method_named(project, owner, is_class, node.attr, node.value) if owner is not None else None
+        for owner, is_class in _owners(project, module, node.value)
+    ]
+    first = methods[0]
+    if first is None or any(each is None or each.function is not first.function for each in methods):
         return None
-    holder, function = found
-    kinds = [decorator.id if isinstance(decorator, ast.Name) else "" for decorator in function.decorator_list]
-    if kinds not in ([], ["staticmethod"], ["classmethod"]) or (is_class and not kinds):
-        return None
-    return Function(holder.module, function, _NOTHING, () if kinds == ["staticmethod"] else (None,))
+    return Function(first.module, first.function, _NOTHING, () if first.kind == "static" else (None,))
 
 
 def _owners(

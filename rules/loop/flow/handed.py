@@ -9,10 +9,10 @@ from typing import Optional
 
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
+from migrator.resolve.reaching import reaching
 from migrator.rewrite import Rename
 
 from ..values import given_to
-from .reaching import reaching
 
 _STATEMENTS = (ast.Assign, ast.Return, ast.Expr)
 """What is not written anew as a part of something else."""

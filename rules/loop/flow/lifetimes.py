@@ -10,11 +10,11 @@ from collections.abc import Collection
 from typing import Optional
 
 from migrator.resolve.module import Module
+from migrator.resolve.reaching import reaching
 from migrator.resolve.reasons import reason_at
 
 from ..sources import Place, Source, shares_folder
 from ..use import Use
-from .reaching import reaching
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 

@@ -7,8 +7,6 @@ from typing import Optional
 
 from migrator.resolve.module import Module
 
-from ..places import block_of
-
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
@@ -43,6 +41,17 @@ def reaching(module: Module, load: ast.expr) -> Optional[ast.Assign]:
         if looped and any(module.is_inside(node, outer) for node in binders):
             return None
         below = outer
+
+
+def block_of(module: Module, statement: ast.stmt) -> list[ast.AST]:
+    """The statements among which one stands."""
+    return next((list[ast.AST](b) for b in blocks(module.parent(statement)) if statement in b), [statement])
+
+
+def blocks(node: ast.AST | None) -> list[list[ast.stmt]]:
+    """The lists of statements that a statement, a function or a file has."""
+    found = [getattr(node, name, None) for name in ("body", "orelse", "finalbody")]
+    return [block for block in found if isinstance(block, list)]
 
 
 def _binds_alone(statement: ast.stmt, node: ast.AST) -> bool:
