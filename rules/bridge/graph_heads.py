@@ -14,18 +14,15 @@ from migrator.resolve.project import Project
 from migrator.resolve.text import Spans
 from migrator.rewrite import Rename, Replace, expr, with_arguments
 
-from ..canned.canned_heads import HEADS, SEVERAL, SEVERAL_SIGNATURE, head_edits
+from ..canned.canned_heads import HEADS, ROOTS, SEVERAL, SEVERAL_SIGNATURE, head_edits, of_tensorflow_2
 from ..estimator_calls.driver import Driver
 
 _METHOD = "create_estimator_spec"
 _SIGNATURE = "features mode logits labels optimizer train_op_fn regularization_losses"
 _SIGNATURE_2 = "features mode logits labels optimizer trainable_variables train_op_fn update_ops regularization_losses"
-_HEADS_OF_2 = "tensorflow.estimator."
-
-_ROOTS = ("tensorflow.python.estimator", "tensorflow_estimator.python.estimator", "tensorflow_estimator.estimator")
-INTERFACES = frozenset(f"{root}.canned.head._Head" for root in _ROOTS)
+INTERFACES = frozenset(f"{root}.canned.head._Head" for root in ROOTS)
 """What heads of TensorFlow 1 derive from."""
-OPTIMIZERS = frozenset(f"{root}.canned.optimizers.get_optimizer_instance" for root in _ROOTS)
+OPTIMIZERS = frozenset(f"{root}.canned.optimizers.get_optimizer_instance" for root in ROOTS)
 """The function behind the optimizer arguments of canned Estimators."""
 
 
@@ -84,7 +81,7 @@ def _is_head(name: str) -> bool:
 def _rewrite_spec(driver: Driver, attribute: ast.Attribute, call: ast.Call, names: set[str]) -> None:
     """``head.create_estimator_spec(…)`` becomes a call of a function; `names` are those of all heads of the program."""
     module = driver.module
-    of_2 = {name for name in names if name.startswith(_HEADS_OF_2)}
+    of_2 = {name for name in names if of_tensorflow_2(name)}
     if of_2 and of_2 != names:
         raise Unsupported("heads of TensorFlow 2 and of tf.contrib make EstimatorSpecs", attribute)
     given = bind(call, _SIGNATURE_2 if of_2 else _SIGNATURE, _METHOD)

@@ -32,6 +32,17 @@ _REDUCTIONS = {
     "weighted_mean": "mean",
 }
 CONTRIB = "tensorflow.contrib.estimator."
+ROOTS = ("tensorflow.python.estimator", "tensorflow_estimator.python.estimator", "tensorflow_estimator.estimator")
+"""Where the private names of Estimators are found."""
+_EITHER = "class_head"
+"""Of two classes or more, as `n_classes` says."""
+_PRIVATE = {
+    "_binary_logistic_head_with_sigmoid_cross_entropy_loss": "BinaryClassHead",
+    "_multi_class_head_with_softmax_cross_entropy_loss": "MultiClassHead",
+    "_binary_logistic_or_multi_class_head": _EITHER,
+    "_regression_head": "RegressionHead",
+}
+"""Functions behind canned Estimators of TensorFlow 1, and what they become."""
 HEADS = {
     "tensorflow.estimator.BinaryClassHead": "BinaryClassHead",
     "tensorflow.estimator.MultiClassHead": "MultiClassHead",
@@ -45,6 +56,7 @@ HEADS = {
     f"{CONTRIB}multi_label_head": "MultiLabelHead",
     f"{CONTRIB}poisson_regression_head": "poisson_regression_head",
     f"{CONTRIB}logistic_regression_head": "logistic_regression_head",
+    **{f"{root}.canned.head.{name}": helper for root in ROOTS for name, helper in _PRIVATE.items()},
 }
 """Heads, and what they become."""
 SEVERAL = frozenset({f"{CONTRIB}multi_head", "tensorflow.estimator.MultiHead"})
@@ -60,6 +72,8 @@ _SIGNATURES = {
     "regression_head": "weight_column label_dimension loss_reduction loss_fn inverse_link_fn name",
     "poisson_regression_head": "weight_column label_dimension loss_reduction compute_full_loss name",
     "logistic_regression_head": "weight_column loss_reduction name",
+    "_regression_head": "weight_column label_dimension loss_reduction loss_fn inverse_link_fn name",
+    "_binary_logistic_or_multi_class_head": "n_classes weight_column label_vocabulary loss_reduction",
 }
 _GONE = ("name", "inverse_link_fn")
 """Arguments that go where they are None; others ask for another helper."""
@@ -76,12 +90,12 @@ def head_edits(module: Module, call: ast.Call, name: str, need: Callable[[str, a
     helper, given = bound_head(call, name)
     head, named = need(helper, call), not is_none(given.get("name"))
     first = {0: [code(head)]} if named else {}
-    names = {id(value): parameter for parameter, value in given.items()}
+    names = {id(value): parameter for parameter, value in _given(call, name).items()}
     doomed: list[int] = []
     called: dict[int, str] = {}
     for at, argument in enumerate(arguments(call)):
         parameter = names[id(argument.value if isinstance(argument, ast.keyword) else argument)]
-        if parameter in _GONE and is_none(given[parameter]):
+        if parameter not in given or (parameter in _GONE and is_none(given[parameter])):
             doomed.append(at)
         elif isinstance(argument, ast.expr):
             called[at] = parameter
@@ -91,8 +105,8 @@ def head_edits(module: Module, call: ast.Call, name: str, need: Callable[[str, a
         new = code(loss_reduction(module.resolve, given["loss_reduction"]))
         changes.append(Replace(given["loss_reduction"], new))
     else:
-        added["loss_reduction"] = code('"sum_over_batch_size"')
-    if not name.startswith(CONTRIB):
+        added["loss_reduction"] = code(f'"{default_reduction(name)}"')
+    if of_tensorflow_2(name):
         added.update((each, code("True")) for each in _OF_TENSORFLOW_2.get(helper, ()))
     old = module.cst.call(call)
     changes.append(Replace(call, with_arguments(old, named=called, drop=doomed, insert=first, add=added)))
@@ -112,17 +126,40 @@ def head_arguments(call: ast.Call, name: str, resolve: Resolve) -> tuple[str, li
     helper, given = bound_head(call, name)
     values: dict[str, Value] = {**given}
     reduction = given.get("loss_reduction")
-    values["loss_reduction"] = '"sum_over_batch_size"' if reduction is None else loss_reduction(resolve, reduction)
+    said = f'"{default_reduction(name)}"' if reduction is None else loss_reduction(resolve, reduction)
+    values["loss_reduction"] = said
     kept = [(key, value) for key, value in values.items() if key not in _GONE or not is_none(given[key])]
-    more = () if name.startswith(CONTRIB) else _OF_TENSORFLOW_2.get(helper, ())
+    more = _OF_TENSORFLOW_2.get(helper, ()) if of_tensorflow_2(name) else ()
     return helper, [*kept, *((key, "True") for key in more)]
 
 
 def bound_head(call: ast.Call, name: str) -> tuple[str, dict[str, ast.expr]]:
     """The vendored head, and the arguments by parameter. Raises Unsupported."""
-    helper, short = HEADS[name], name.rsplit(".", 1)[1]
-    given = bind(call, _SIGNATURES.get(short) or _SIGNATURES[helper], name.replace("tensorflow", "tf", 1))
+    helper, given = HEADS[name], _given(call, name)
+    if helper == _EITHER:
+        classes = given.get("n_classes")
+        if not isinstance(classes, ast.Constant) or not isinstance(classes.value, int):
+            raise Unsupported("the number of classes of a head is not seen", call)
+        helper = "BinaryClassHead" if classes.value == 2 else "MultiClassHead"
+        if classes.value == 2:
+            del given["n_classes"]
     return helper if is_none(given.get("inverse_link_fn")) else "LinkedRegressionHead", given
+
+
+def _given(call: ast.Call, name: str) -> dict[str, ast.expr]:
+    """The arguments of a head, by parameter. Raises Unsupported."""
+    signature = _SIGNATURES.get(name.rsplit(".", 1)[1]) or _SIGNATURES[HEADS[name]]
+    return bind(call, signature, name.replace("tensorflow", "tf", 1))
+
+
+def of_tensorflow_2(name: str) -> bool:
+    """Whether a head is one of TensorFlow 2."""
+    return name.startswith("tensorflow.estimator.")
+
+
+def default_reduction(name: str) -> str:
+    """How the head called `name` reduces its loss where it is not told."""
+    return "sum" if name.rsplit(".", 1)[1] in _PRIVATE else "sum_over_batch_size"
 
 
 def loss_reduction(resolve: Resolve, value: ast.expr) -> str:

@@ -15,7 +15,7 @@ from ..loop.comments import has_comments
 from ..loop.settings import are_known
 from ..loop.values import values_of
 from .canned import CANNED
-from .canned_heads import CONTRIB, HEADS, bound_head, loss_reduction
+from .canned_heads import HEADS, bound_head, default_reduction, loss_reduction, of_tensorflow_2
 from .heads import Head
 
 _MEANS = frozenset({"sum_over_batch_size", "sum_by_nonzero_weights", "mean"})
@@ -105,7 +105,7 @@ def _given_head(project: Project, construction: Construction, told: dict[str, as
     names = (name for other in project.modules.values() for _, name in other.references()) if kind == "labels" else ()
     if any(word.lower() in each.lower() for each in names for word in _SPARSE):
         raise Unsupported("labels of several classes that may be sparse", value)
-    reduction = "sum_over_batch_size"
+    reduction = default_reduction(name)
     if "loss_reduction" in said:
         reduction = loss_reduction(module.resolve, said["loss_reduction"]).strip('"')
     counted = said.get("label_dimension" if kind in ("numbers", "rates") else "n_classes")
@@ -116,7 +116,7 @@ def _given_head(project: Project, construction: Construction, told: dict[str, as
         kind,
         units,
         reduction,
-        not name.startswith(CONTRIB),
+        of_tensorflow_2(name),
         _numbers(module, said.get("thresholds"), float),
         tuple(map(int, _numbers(module, said.get("classes_for_class_based_metrics"), int))),
         _text(said.get("name")),

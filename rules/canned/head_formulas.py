@@ -15,11 +15,12 @@ from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
 
-from .canned_heads import CONTRIB, HEADS, head_arguments
+from .canned_heads import HEADS, head_arguments, of_tensorflow_2
 
 _KINDS = {"BinaryClassHead": "binary", "MultiClassHead": "classes", "RegressionHead": "numbers"}
 _KNOWN = frozenset({"n_classes", "label_dimension", "weight_column", "label_vocabulary", "loss_reduction"})
 _KNOWN |= {"interpolate_auc"}
+_REDUCTIONS = frozenset({'"sum"', '"sum_over_batch_size"'})
 _USED = frozenset({"create_estimator_spec", "logits_dimension"})
 _GONE = {
     "binary": ("accuracy_baseline", "label/mean", "prediction/mean"),
@@ -49,6 +50,8 @@ class HeadFormulas:
     """The classes, if labels are strings."""
     new: bool
     """Whether it is one of TensorFlow 2."""
+    summed: bool
+    """Whether the loss of a batch is the sum of its losses, not their mean."""
     exported: bool
     """Whether the program exports models."""
     made: ast.Assign | None
@@ -126,9 +129,19 @@ class HeadFormulas:
 
     def loss(self, labels: str, logits: str, losses: str, weights: str, tf: str) -> str:
         """The loss of a batch."""
-        if self.kind == "numbers" and not weights:
+        if self.kind == "numbers" and not weights and not self.summed:
             return f"{tf}.losses.mean_squared_error({labels}, {logits})"
-        return f"{tf}.reduce_mean({f'{losses} * {weights}' if weights else losses})"
+        reduced = f"{tf}.reduce_{'sum' if self.summed else 'mean'}"
+        return f"{reduced}({f'{losses} * {weights}' if weights else losses})"
+
+    def shown(self, loss: str, labels: str, losses: str, weights: str, tf: str) -> dict[str, str]:
+        """What summaries of a training show besides the loss, by tag."""
+        if not self.summed or self.new:
+            return {}
+        count = f"{tf}.cast({tf}.size({labels}), {tf}.float32)"
+        if weights:
+            count = f"{tf}.reduce_sum({weights} * {tf}.ones_like({losses}))"
+        return {"average_loss": f"{loss} / {count}"}
 
     def metrics(self, labels: str, logits: str, ids: str, losses: str, weights: str, tf: str) -> Iterator[str]:
         """The entries of the dict of metrics."""
@@ -164,7 +177,7 @@ def formulas_of(project: Project, module: Module, head: ast.expr, at: ast.Call) 
     except Unsupported:
         return None
     given = {key: value for key, value in arguments if isinstance(value, str) or not is_none(value)}
-    if helper not in _KINDS or not set(given) <= _KNOWN or given["loss_reduction"] != '"sum_over_batch_size"':
+    if helper not in _KINDS or not set(given) <= _KNOWN or given["loss_reduction"] not in _REDUCTIONS:
         return None
     texts = {}
     for key, value in given.items():
@@ -186,7 +199,8 @@ def formulas_of(project: Project, module: Module, head: ast.expr, at: ast.Call) 
         "1" if helper == "BinaryClassHead" else texts.get("n_classes", texts.get("label_dimension", "1")),
         texts.get("weight_column", ""),
         texts.get("label_vocabulary", ""),
-        not name.startswith(CONTRIB),
+        of_tensorflow_2(name),
+        given["loss_reduction"] == '"sum"',
         exported,
         made,
     )

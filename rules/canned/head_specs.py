@@ -17,26 +17,24 @@ from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
-from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Comments, Remove, Rename, Replace, code
 from migrator.rewrite import lines as statements_of
 
 from ..symbols.tensorflow_names import whole_name
-from .canned_heads import CONTRIB, HEADS, head_arguments, head_edits
+from .canned_heads import HEADS, head_arguments, head_edits
 from .head_formulas import HeadFormulas, formulas_of
+from .spec_heads import METHOD, heads_of_specs
 
 if TYPE_CHECKING:
     from ..estimator_calls.driver import Driver
 
-METHOD = "create_estimator_spec"
 SIGNATURE = "features mode logits labels optimizer train_op_fn regularization_losses"
 _SIGNATURE_2 = "features mode logits labels optimizer trainable_variables train_op_fn update_ops regularization_losses"
 """Of heads of TensorFlow 2."""
 METRICS = "estimator_metric_ops"
 EXPORTS = "estimator_export_outputs"
 _ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
-_PLAIN_REDUCTION = "SUM_OVER_BATCH_SIZE"
 
 
 @Desugaring
@@ -82,8 +80,8 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
     if not isinstance(call.func, ast.Attribute) or call.func.attr != METHOD:
         return []
     project = drafts.project
-    names = _checked_heads(project, call)
-    new = _of_tensorflow_2(project, call)
+    heads = heads_of_specs(project, call)
+    names, new = heads.names, heads.new
     try:
         bound = bind(call, _SIGNATURE_2 if new else SIGNATURE, METHOD)
         given = {name: value for name, value in bound.items() if not is_none(value)}
@@ -92,46 +90,12 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
     if new and not {"trainable_variables", "optimizer"}.isdisjoint(given):
         raise Stuck("an optimizer of Keras takes the step of a head", given.get("optimizer", call))
     formulas = formulas_of(project, module, call.func.value, call) if names == [None] * len(names) else None
+    if formulas is None and heads.reduced is not None:
+        raise Stuck("a head in a model_fn with this `loss_reduction` writes summaries of its own", heads.reduced)
     if formulas is not None and "labels" in given and formulas.gone:
         left = ", ".join(formulas.gone)
         drafts.remark(module, call, f"of what a head reports, the model leaves out {left}, which Keras does not have")
     return _Spelling(module, call, call.func.value, given, names, new, formulas).changes()
-
-
-def _of_tensorflow_2(project: Project, call: ast.Call) -> bool:
-    """Whether the heads of a program are those of TensorFlow 2. Raises Stuck where they are of both."""
-    names = [name for module in project.modules.values() for _, name in module.references() if name in HEADS]
-    kinds = {not name.startswith(CONTRIB) for name in names}
-    if len(kinds) > 1:
-        raise Stuck("heads of both TensorFlows make the EstimatorSpecs", call)
-    return True in kinds
-
-
-def _checked_heads(project: Project, call: ast.Call) -> list[ast.expr | None]:
-    """The names of the heads of a program.
-
-    Refuses heads that are not known, and those that also write summaries of their losses.
-    """
-    names: list[ast.expr | None] = []
-    for module in project.modules.values():
-        if any(function.name == METHOD for function in module.nodes(ast.FunctionDef)):
-            raise Stuck("a head of the program's own makes the EstimatorSpec", call)
-        for node, name in module.references():
-            if name not in HEADS and not (name.startswith(CONTRIB) and name.endswith("_head")):
-                continue
-            made = module.parent(node)
-            if name not in HEADS or not isinstance(made, ast.Call):
-                raise Stuck(f"{name.replace('tensorflow', 'tf', 1)} is not migrated yet", node)
-            name_of_head = next((k.value for k in made.keywords if k.arg == "name"), None)
-            names.append(None if is_none(name_of_head) else name_of_head)
-            if names[-1] is not None and any(k.arg == "regularization_losses" for k in call.keywords):
-                raise Stuck("a head with a name in a model_fn with `regularization_losses`", made)
-            reduction = next((k.value for k in made.keywords if k.arg == "loss_reduction"), None)
-            if reduction is not None and not (module.resolve(reduction) or "").endswith(_PLAIN_REDUCTION):
-                raise Stuck("a head in a model_fn with this `loss_reduction` writes summaries of its own", reduction)
-    if not names:
-        raise Stuck("the head that makes the EstimatorSpec is not seen", call)
-    return names
 
 
 @dataclass(frozen=True)
@@ -147,6 +111,8 @@ class _Said:
     metrics: str = ""
     entries: list[str] = field(default_factory=list)
     """Those of the metrics, if they are a dict."""
+    shown: dict[str, str] = field(default_factory=dict)
+    """What summaries of a training show, by tag."""
 
 
 @dataclass
@@ -188,10 +154,11 @@ class _Spelling:
             if name not in given:
                 raise Stuck(f"{METHOD} lacks `{name}`", self.call)
         mode, loss = self._text(given["mode"]), self._unused("loss")
+        penalty = given.get("regularization_losses")
         predictions, labels = self._unused("predictions"), given.get("labels")
         spec, modes = f"{start}{tf}.estimator.EstimatorSpec({mode}, ", f"{tf}.estimator.ModeKeys."
         if self.formulas is not None:
-            said = self._formulas(self.formulas, predictions, tf)
+            said = self._formulas(self.formulas, predictions, loss, tf)
         else:
             said = self._asked(head, predictions)
         lines = [
@@ -201,7 +168,7 @@ class _Spelling:
         ]
         if labels is None:  # the branch of a program for predictions alone
             return lines
-        inner, metrics, penalty = said.before, said.metrics, given.get("regularization_losses")
+        inner, metrics = said.before, said.metrics
         value = said.loss
         if penalty is not None:
             added = self._unused("regularization_loss")
@@ -212,7 +179,8 @@ class _Spelling:
                 metrics = _dict([*said.entries, f'"regularization_loss": {mean}'])
         inner = [*inner, f"{loss} = {value}"]
         inner += [f"if {mode} == {modes}EVAL:", f"    {spec}loss={loss}, eval_metric_ops={metrics})"]
-        train = [f'{tf}.summary.scalar("regularization_loss", {added})'] if penalty is not None else []
+        shown = said.shown if penalty is None else {**said.shown, "regularization_loss": added}
+        train = [f'{tf}.summary.scalar("{tag}", {value})' for tag, value in shown.items()]
         train += self._train(loss, spec, tf)
         if start == "return ":
             return [*lines, *inner, *train]
@@ -233,7 +201,7 @@ class _Spelling:
         batch = f"{self._text(self.given['features'])}, {self._text(labels)}, {predictions}"
         return _Said(lines, exports, [], f"{head}.loss({batch})", f"{head}.{METRICS}({batch})")
 
-    def _formulas(self, head: HeadFormulas, predictions: str, tf: str) -> _Said:
+    def _formulas(self, head: HeadFormulas, predictions: str, total: str, tf: str) -> _Said:
         """What the head computes."""
         given, forward = self.given, []
         logits = self._text(given["logits"])
@@ -254,7 +222,11 @@ class _Spelling:
             losses = name
         loss = head.loss(labels, logits, losses, weights, tf)
         entries = list(head.metrics(labels, logits, ids, losses, weights, tf))
-        return _Said(forward, exports, before, loss, _dict(entries), entries)
+        if head.summed and "regularization_losses" in given:  # the summary is of the loss of the data alone
+            total = self._unused("data_loss")
+            before, loss = [*before, f"{total} = {loss}"], total
+        shown = head.shown(total, labels, losses, weights, tf)
+        return _Said(forward, exports, before, loss, _dict(entries), entries, shown)
 
     def _train(self, loss: str, spec: str, tf: str) -> list[str]:
         """The train op, together with the update ops that the graph has collected."""

@@ -24,7 +24,7 @@ from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import children, statements, walk
 
 from ..bridge.graph_names import SCOPE, said_in_error
-from ..canned import head_specs
+from ..canned import spec_heads
 from ..estimator_calls.estimator_values import Construction
 from ..layers.graph_variables import VARIABLE
 from ..losses_metrics import added_metrics
@@ -37,7 +37,7 @@ _VARIABLES = frozenset({"tensorflow.get_variable", VARIABLE})
 _SPECS = frozenset({SPEC, "tensorflow.contrib.tpu.TPUEstimatorSpec"})
 _SIZED = frozenset(f"tensorflow.{name}" for name in ("zeros", "ones", "range", "eye", "TensorShape"))
 """Functions whose arguments are sizes."""
-_MINIMIZING = frozenset({"minimize", "apply_gradients", "compute_gradients", head_specs.METHOD})
+_MINIMIZING = frozenset({"minimize", "apply_gradients", "compute_gradients", spec_heads.METHOD})
 
 
 def prepared(drafts: Drafts, constructions: Callable[[], list[Construction]]) -> None:

@@ -39,6 +39,21 @@ def test_a_head_and_its_spec() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("classes", "made"),
+    [
+        ("2", 'BinaryClassHead(weight_column=None, label_vocabulary=None, loss_reduction="sum")'),
+        ("5", 'MultiClassHead(n_classes=5, weight_column=None, label_vocabulary=None, loss_reduction="sum")'),
+    ],
+)
+def test_a_private_head(classes: str, made: str) -> None:
+    lines = "from tensorflow.python.estimator.canned import head as head_lib\nSUM = tf.losses.Reduction.SUM\n"
+    private = f"head_lib._binary_logistic_or_multi_class_head({classes}, None, None, tf.losses.Reduction.SUM)"
+    old = PROGRAM.replace("tf.contrib.estimator.multi_class_head(3)", private)
+    text, _, tiers = migrated(old.replace("import tensorflow as tf\n", f"import tensorflow as tf\n{lines}", 1))
+    assert tiers == ["bridge"] and f"    head = {made}\n" in text and "head_lib" not in text
+
+
 def test_several_heads_with_names() -> None:
     text, _, tiers = migrated(
         PROGRAM.replace("multi_class_head(3)", "multi_head([A, B], [1.0, 0.5])").replace(
