@@ -149,6 +149,8 @@ class CallbackWriter:
         limit = self.page.closed(stop.limit)
         if stop.mode in "<>":
             ends = f'logs["val_{stop.metric}"] {stop.mode} {limit}'
+            if stop.first is not None:
+                ends = f"{model}.optimizer.iterations.numpy() >= {self.page.closed(stop.first)} and {ends}"
             called = functions.add(EPOCH, "stop_early", [f"{model}.stop_training = True"], ends)
             return f"{self.keras}.LambdaCallback({called})"
         every = self.page.closed(use.every)

@@ -35,6 +35,8 @@ class EarlyStop:
     """That value, or for how many steps it gets no better."""
     first: ast.expr | None
     """The step before which it does not look."""
+    at_once: bool = False
+    """Whether it looks at each step, and so where an evaluation was."""
 
     @property
     def parts(self) -> tuple[ast.expr, ...]:
@@ -67,9 +69,9 @@ def early_stop_of(module: Module, call: ast.Call, values: StepValues) -> EarlySt
         or not {"estimator", parameter} <= set(given)
     ):
         return _UNSEEN
-    if first is not None and _MODES[short] in "<>":
-        return _UNSEEN
-    return EarlyStop(call.func, given["estimator"], str(metric.value), _MODES[short], given[parameter], first)
+    often = given.get("run_every_steps")
+    at_once = isinstance(often, ast.Constant) and often.value == 1
+    return EarlyStop(call.func, given["estimator"], str(metric.value), _MODES[short], given[parameter], first, at_once)
 
 
 def epochs(steps: ast.expr, every: ast.expr, text: str, every_text: str, less: int = 0) -> str:

@@ -86,6 +86,11 @@ class Network:
         return "logits" if self.head.has_logits or self.combined else "prediction"
 
     @property
+    def evaluated(self) -> list[str]:
+        """The names of what all evaluations have; others are there if the program reads them."""
+        return [*self.head.metrics("tf"), *self.more_metrics]
+
+    @property
     def variables(self) -> OfCanned:
         """Its weights by the names of an Estimator."""
         return OfCanned(self.sums, self.last, not self.has_layers)

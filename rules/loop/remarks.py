@@ -223,7 +223,7 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
         if export.path is None and not _is_trained(loop, export):
             yield export.module, export.call, UNTRAINED
     for use in loop.uses:
-        for stop in use.hooks.stops:
+        for stop in (each for each in use.hooks.stops if not each.at_once):
             yield (
                 use.module,
                 stop.name,

@@ -7,7 +7,7 @@ import functools
 from collections.abc import Callable, Iterator
 
 from migrator.analyse.function.translate import is_none
-from migrator.analyse.results.stepvalues import settle_step_values
+from migrator.analyse.results.stepvalues import StepValues, settle_step_values
 from migrator.emit.render import Renderer
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
@@ -15,6 +15,7 @@ from migrator.resolve.text import Spans
 
 from ..bridge.reached import reached
 from ..callbacks.callback_classes import CallbackClass, OwnHook
+from ..callbacks.model_hooks import ModelHooks
 from ..callbacks.savers import LISTENER, listener_changes
 from ..canned.canned_models import canned_models
 from ..canned.networks import Network, is_network, network_of
@@ -195,4 +196,5 @@ def _kind_of(network: Network | str) -> Kind:
     head = network.head.call
     names = frozenset[ast.AST]() if head is None else frozenset[ast.AST]({head.func})
     signatures = Signatures((Served('"predict"'),), of_head=True, by_text=network.head.by_text, takes_dicts=True)
-    return Kind(compiled=True, signatures=signatures, variables=network.variables, names=names)
+    hooks = ModelHooks(StepValues(keys=frozenset(network.evaluated)))
+    return Kind(compiled=True, signatures=signatures, hooks=hooks, variables=network.variables, names=names)

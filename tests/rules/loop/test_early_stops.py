@@ -76,6 +76,27 @@ def test_a_limit_of_a_metric(hooks: str, condition: str) -> None:
     assert called in joined(migrate(program(hooks)))
 
 
+def test_a_limit_from_a_step_on() -> None:
+    text = joined(migrate(program(stop("higher", '"acc", 0.9, min_steps=25'))))
+    assert '    if model.optimizer.iterations.numpy() >= 25 and logs["val_acc"] > 0.9:\n' in text
+
+
+CANNED = "estimator = tf.estimator.LinearClassifier([x], config=tf.estimator.RunConfig(save_checkpoints_steps=10))\n"
+
+
+def canned(metric: str) -> str:
+    return program(stop("higher", f'"{metric}", 0.9'), 'x = tf.feature_column.numeric_column("x")\n' + CANNED)
+
+
+def test_a_metric_of_a_canned_estimator() -> None:
+    assert 'if logs["val_accuracy"] > 0.9:' in joined(migrate(canned("accuracy")))
+
+
+@pytest.mark.parametrize("metric", ["acc", "label/mean"])
+def test_a_metric_that_a_canned_estimator_has_not(metric: str) -> None:
+    assert ".fit(" not in run(canned(metric))["program.py"].after.decode()
+
+
 def test_steps_that_the_program_computes() -> None:
     above = "patience = 3 * 7\n"
     text = joined(migrate(program(stop("no_decrease", '"loss", patience'), above=above)))
@@ -87,6 +108,12 @@ def test_it_is_said_when_the_training_ends() -> None:
     assert any("the evaluation that says so ends" in d.message for o in outcomes for d in (*o.remaining, *o.applied))
 
 
+def test_nothing_is_said_of_a_hook_that_looks_at_each_step() -> None:
+    arguments = '"loss", 20, run_every_secs=None, run_every_steps=1'
+    outcomes = run(program(stop("no_decrease", arguments))).values()
+    assert all("the evaluation that says so" not in d.message for o in outcomes for d in (*o.remaining, *o.applied))
+
+
 LOG = 'tf.train.StepCounterHook(10, output_dir="speed")'
 
 
@@ -96,7 +123,6 @@ LOG = 'tf.train.StepCounterHook(10, output_dir="speed")'
         (program(stop("no_decrease", '"loss", 20'), NEVER), "one evaluation"),
         (program(stop("no_decrease", '"other", 20')), "no metric"),
         (program(stop("no_decrease", '"loss", 20, eval_dir="elsewhere"')), "other evaluations"),
-        (program(stop("higher", '"acc", 0.9, min_steps=5')), "a first step"),
         (program("[]", train=f"hook = {stop('lower', '0')[1:-1]}\n" + TRAIN), "given to nothing"),
         (program(stop("lower", '"loss", 0'), train="estimator.train(input_fn, hooks=HOOKS)\n"), "no evaluation"),
         (program("hooks", above=f"hooks = []\nif 1 > 0:\n    hooks.append({LOG})\n"), "a condition"),
