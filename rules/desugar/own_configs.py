@@ -1,10 +1,10 @@
-"""A class derived from RunConfig that only says what some fields are: its objects are RunConfigs with these."""
+"""A class derived from RunConfig that only says what some fields are, and has more: its objects are RunConfigs with these."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from migrator.emit.render import Renderer
 from migrator.normalise.desugaring import Desugaring
@@ -14,11 +14,12 @@ from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.idle import taken_away
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
-from migrator.resolve.syntax import is_name, is_super, walk
+from migrator.resolve.syntax import does_nothing, is_name, is_super, walk
 from migrator.rewrite import Replace, code
 
 from ..estimator_calls.derived_configs import RUN_CONFIG
 from ..loop.comments import has_comments
+from .own_fields import Fields, fields_of, reads_of, text_of
 
 _ATOMS = (ast.Constant, ast.Name, ast.Attribute)
 _PLAIN = (ast.Constant, ast.Name, ast.Attribute, ast.BinOp, ast.JoinedStr, ast.Call, ast.IfExp, ast.BoolOp, ast.Compare)
@@ -34,6 +35,8 @@ class _Config:
     call: ast.Call
     given: tuple[tuple[str, ast.expr], ...]
     """The arguments of the call but for those that are spread, by keyword; without one, they have an empty name."""
+    fields: Fields = field(default_factory=dict)
+    """What it holds beside those of RunConfig, by the names under which programs read it."""
 
 
 @Desugaring
@@ -58,6 +61,7 @@ def expand(drafts: Drafts, paths: Sequence[str]) -> None:
 
     config = tf.estimator.RunConfig(model_dir="model", save_checkpoints_steps=100, keep_checkpoint_max=3)
     ```
+    What such a class holds beside, and gives by attributes and properties, is written where it is read.
     """
     gone: list[tuple[str, str]] = []
     drafts.apply_all(paths, lambda project, module: _found(project, module, gone))
@@ -82,15 +86,14 @@ def _config(project: Project, module: Module, node: ast.ClassDef) -> _Config | N
     owner = Definition(module, node)
     if len(node.bases) != 1 or node.keywords or node.decorator_list or project.subclasses(owner):
         return None
-    body = _without_docstring(node.body)
-    made = body[0] if len(body) == 1 else None
-    if not isinstance(made, ast.FunctionDef) or made.name != "__init__" or made.decorator_list:
+    made = next((part for part in node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"), None)
+    if made is None or made.decorator_list:
         return None
     if module.resolve(node.bases[0]) != RUN_CONFIG or has_comments(module, node):
         return None
-    args, inner = made.args, _without_docstring(made.body)
-    said = inner[0] if len(inner) == 1 else None
-    call = said.value if isinstance(said, ast.Expr) else None
+    args = made.args
+    said = [part.value for part in made.body if isinstance(part, ast.Expr) and not does_nothing(part)]
+    call = said[0] if len(said) == 1 else None
     if args.vararg or args.posonlyargs or not args.args or not isinstance(call, ast.Call):
         return None
     own, function = args.args[0].arg, call.func
@@ -107,21 +110,20 @@ def _config(project: Project, module: Module, node: ast.ClassDef) -> _Config | N
         return None
     given = [("", value) for value in arguments]
     given += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg is not None]
-    names = [part for _, value in given for part in walk(value) if isinstance(part, ast.Name)]
+    fields = fields_of(node, made, own)
+    if fields is None:
+        return None
+    values = [*(value for _, value in given), *(value for value in fields.values() if module.is_inside(value, made))]
+    names = [part for value in values for part in walk(value) if isinstance(part, ast.Name)]
     known = {*parameters(made)} - {own}
     if any(name.id in (own, rest) for name in names) or any(isinstance(value, ast.Starred) for _, value in given):
         return None
     if not all(name.id in known or _is_lasting(module, name) for name in names):
         return None
-    formatted = [part for _, value in given for part in walk(value) if isinstance(part, ast.JoinedStr)]
+    formatted = [part for value in values for part in walk(value) if isinstance(part, ast.JoinedStr)]
     if any(isinstance(part, ast.Name) for text in formatted for part in walk(text)):
         return None  # what is read there has no reliable place
-    return _Config(owner, node.bases[0], made, call, tuple(given))
-
-
-def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
-    first = body[0]
-    return body[1:] if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) else body
+    return _Config(owner, node.bases[0], made, call, tuple(given), fields)
 
 
 def _is_lasting(module: Module, name: ast.Name) -> bool:
@@ -137,18 +139,28 @@ def _written(project: Project, config: _Config) -> list[Change]:
         call = module.parent(node)
         if module.is_inside(node, config.call):  # of `super`
             continue
-        text = _text(module, call, config) if isinstance(call, ast.Call) and call.func is node else None
-        if text is None or call is None:
+        found = _arguments(module, call, config) if isinstance(call, ast.Call) and call.func is node else None
+        if found is None or not isinstance(call, ast.Call):
             return []
-        changes.append((module, Replace(call, code(text))))
+        given, texts, more = found
+        reads = reads_of(project, owner, config.fields, module, call, given)
+        if reads is None:
+            return []
+        changes.append((module, Replace(call, code(_text(module, config, texts, more)))))
+        for read, name in reads.items():
+            changes.append((module, Replace(read, code(text_of(name, config.fields, owner.module, texts)))))
     try:
         return Change.every(changes)
     except Stuck:
         return []
 
 
-def _text(module: Module, call: ast.Call, config: _Config) -> str | None:
-    """The RunConfig that a call of a class comes to."""
+_Arguments = tuple[list[ast.expr], dict[str, str], list[ast.keyword]]
+"""What a call gives for fields, the texts of all parameters, and arguments for RunConfig."""
+
+
+def _arguments(module: Module, call: ast.Call, config: _Config) -> _Arguments | None:
+    """What a call of a class gives it, if all is seen."""
     home, made = config.owner.module, config.made
     names = [argument.arg for argument in made.args.args][1:]
     if len(call.args) > len(names) or any(isinstance(a, ast.Starred) for a in call.args) or has_comments(module, call):
@@ -166,6 +178,7 @@ def _text(module: Module, call: ast.Call, config: _Config) -> str | None:
         return None
     if sum(not isinstance(value, _ATOMS) for value in [*values.values(), *(k.value for k in more)]) > 1:
         return None  # the order in which they are computed
+    written = [value for _, value in config.given]
     texts: dict[str, str] = {}
     for name in parameters(made)[1:]:
         given = values.get(name)
@@ -174,15 +187,24 @@ def _text(module: Module, call: ast.Call, config: _Config) -> str | None:
             return None
         where, value = (module, given) if given is not None else (home, default)
         assert value is not None
-        reads = [n for _, each in config.given for n in walk(each) if isinstance(n, ast.Name) and n.id == name]
+        reads = [n for each in written for n in walk(each) if is_name(n, name)]
         if not isinstance(value, _PLAIN) or (len(reads) != 1 and not isinstance(value, _ATOMS)):
             return None
         text = where.segment(value)
-        alone = all(each is not read for _, each in config.given for read in reads)
+        alone = all(each is not read for each in written for read in reads)
         texts[name] = f"({text})" if alone and not isinstance(value, (*_ATOMS, ast.Call)) else text
-    outer = [n for _, each in config.given for n in walk(each) if isinstance(n, ast.Name) and n.id not in texts]
+    held = {n.id for each in config.fields.values() for n in walk(each) if isinstance(n, ast.Name)}
+    own = [each for each in config.fields.values() if home.is_inside(each, made)]
+    outer = [n for each in (*written, *own) for n in walk(each) if isinstance(n, ast.Name) and n.id not in texts]
     if not all(_means_same(module, home, n) for n in [*outer, _root(config.base)]):
         return None
+    kept = [value for name, value in values.items() if name in held]
+    return (kept, texts, more) if all(isinstance(value, _ATOMS) for value in kept) else None
+
+
+def _text(module: Module, config: _Config, texts: Mapping[str, str], more: Iterable[ast.keyword]) -> str:
+    """The RunConfig that a call of a class comes to."""
+    home = config.owner.module
 
     def substituted(node: ast.AST) -> str | None:
         return texts.get(node.id) if isinstance(node, ast.Name) else None

@@ -36,7 +36,7 @@ _OF_CLUSTER = frozenset(
         "num_worker_replicas", "service", "task_id", "task_type",
     }
 )  # fmt: skip
-_TAKEN = _KEPT | _GONE | _OF_CLUSTER | {"replace", "strategy", "eval_strategy"}
+TAKEN = _KEPT | _GONE | _OF_CLUSTER | {"replace", "strategy", "eval_strategy"}
 """Names of attributes that the classes of either TensorFlow have."""
 
 
@@ -84,7 +84,7 @@ class _Derived:
         for statement in owner.body:
             names = [t.id for t in getattr(statement, "targets", ()) if isinstance(t, ast.Name)]
             names += [statement.name] if isinstance(statement, ast.FunctionDef) else []
-            if any(name in _TAKEN for name in names):
+            if any(name in TAKEN for name in names):
                 raise Unsupported("it has a field of RunConfig anew", statement)
         for node in walk(owner):
             if isinstance(node, ast.Name) and node.id in ("super", "__class__"):
@@ -133,7 +133,7 @@ class _Derived:
         stored = isinstance(node.ctx, ast.Store)
         own = {n.attr for n in walk(self.owner) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)}
         own |= {s.name for s in self.owner.body if isinstance(s, ast.FunctionDef)}
-        if node.attr.strip("_") in _TAKEN and (stored or node.attr not in _KEPT):
+        if node.attr.strip("_") in TAKEN and (stored or node.attr not in _KEPT):
             raise Unsupported(f"it uses `{node.attr}` of RunConfig", node)
         if node.attr.startswith("_") and node.attr not in own:
             raise Unsupported(f"it uses `{node.attr}`, which is private to RunConfig", node)

@@ -53,10 +53,10 @@ def test_arguments_of_its_makers_are_those_of_run_config() -> None:
 
 def test_keywords_that_are_handed_on() -> None:
     made = "class Config(tf.estimator.RunConfig):\n    def __init__(self, rate, **kwargs):\n"
-    made += "        super().__init__(**kwargs)\n        self.rate = rate\n\n\n"
-    text = migrate(
-        HEAD + made + USE.replace('Config("births")', "Config(0.1, model_dir='m')").replace(".data", ".rate")
-    )
+    made += "        super().__init__(**kwargs)\n        self.rate = rate\n\n"
+    made += "    def twice(self):\n        return 2 * self.rate\n\n\n"
+    use = USE.replace('Config("births")', "Config(0.1, model_dir='m')").replace(".data", ".twice()")
+    text = migrate(HEAD + made + use)
     assert "super().__init__(**kwargs)" in text and "Config(0.1, model_dir='m')" in text
     for more in ("session_config=None", "**more", "train_distribute=None"):
         use = USE.replace('Config("births")', f"Config(0.1, {more})")

@@ -176,7 +176,7 @@ def test_a_class_of_another_file() -> None:
     ("made", "after"),
     [
         (CLASS, "print(isinstance(config, Config))"),
-        (CLASS.replace("        super", "        self.folder = folder\n        super"), ""),
+        (CLASS.replace("        super", "        if folder:\n            self.folder = folder\n        super"), ""),
         (CLASS + "class Other(Config):\n    pass\n\n\n", ""),
         (CLASS.replace("steps, **kwargs)", "COUNT, **kwargs)") + "COUNT = 1\nCOUNT = 2\n", ""),
         (CLASS + "    def steps(self):\n        return 3\n\n\n", ""),
