@@ -41,9 +41,12 @@ class Functions:
         the argument that has it called."""
         unit, name = self.page.unit, self.name(name)
         inner = [f"if {condition}:", *(f"{unit}{line}" for line in body)] if condition else list(body)
-        inner = [*above, *inner]
-        self.lines += [f"def {name}({_PARAMETERS[moment]}):", *(f"{unit}{line}" for line in inner), ""]
+        self.define(name, _PARAMETERS[moment], [*above, *inner])
         return f"{moment}={name}"
+
+    def define(self, name: str, parameters: str, body: Iterable[str]) -> None:
+        """Adds a function of that name."""
+        self.lines += [f"def {name}({parameters}):", *(f"{self.page.unit}{line}" for line in body), ""]
 
 
 def of_functions(uses: Iterable[Use]) -> str:

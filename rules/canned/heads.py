@@ -50,14 +50,17 @@ _REPEATED = {
 }
 """What an Estimator tells of each example, though it is the same for all."""
 _CLASSIFIED, _REGRESSED = "{model}.classify({features})", '{{"outputs": {model}({features})}}'
+_SHARE, _RATE = ('{{"outputs": {tf}.%s({model}({features}))}}' % function for function in ("sigmoid", "exp"))
 _BY_TEXT = {
     "binary": (
         ("serving_default", _CLASSIFIED),
         ("classification", _CLASSIFIED),
-        ("regression", '{{"outputs": {tf}.sigmoid({model}({features}))}}'),
+        ("regression", _SHARE),
     ),
     "classes": (("serving_default", _CLASSIFIED), ("classification", _CLASSIFIED)),
     "numbers": (("serving_default", _REGRESSED), ("regression", _REGRESSED)),
+    "shares": (("serving_default", _SHARE), ("regression", _SHARE)),
+    "rates": (("serving_default", _RATE), ("regression", _RATE)),
 }
 """Signatures of SavedModels that are fed strings, beside the one for predictions."""
 _WORDS = {"rates": "Logarithms of rates", "numbers": "Predictions"}

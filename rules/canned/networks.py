@@ -153,8 +153,8 @@ def network_of(project: Project, construction: Construction) -> Network | str:
         return f"`optimizer` of {short}"
     if not (isinstance(told.get("batch_norm", _FALSE), ast.Constant)):
         return f"`batch_norm` of {short}"
-    if any(name in SHARED for other in project.modules.values() for _, name in other.references()):
-        return "columns that share a table"
+    if kind != "DNN" and any(name in SHARED for other in project.modules.values() for _, name in other.references()):
+        return "columns that share a table, of more than one layer"
     weights = _weights(module, told["weight_column"]) if "weight_column" in told else ""
     if weights is None:
         return f"`weight_column` of {short}"

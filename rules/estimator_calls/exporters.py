@@ -21,7 +21,7 @@ _BUILDERS = ("build_parsing_serving_input_receiver_fn", "build_raw_serving_input
 EXPORTS = {"export_saved_model": "experimental_mode", "export_savedmodel": "strip_default_attrs"}
 EXPORT_SIGNATURE = "export_dir_base serving_input_receiver_fn assets_extra as_text checkpoint_path"
 EXPORT_KEPT = ("export_dir_base", "serving_input_receiver_fn", "assets_extra", "checkpoint_path")
-_EXPORTERS = {
+EXPORTERS = {
     "FinalExporter": "name serving_input_receiver_fn assets_extra as_text",
     "LatestExporter": "name serving_input_receiver_fn assets_extra as_text exports_to_keep",
     "BestExporter": (
@@ -39,12 +39,12 @@ def exporting_reference(driver: FileEdits, node: ast.expr, short: str) -> bool:
     parent = module.parent(node)
     call = parent if isinstance(parent, ast.Call) and parent.func is node else None
     family, _, last = short.rpartition(".")
-    if short in _EXPORTERS and call is not None:
+    if short in EXPORTERS and call is not None:
         what = f"tf.estimator.{short}"
         driver.replace(node, driver.need(short, node))
-        kept = [name for name in _EXPORTERS[short].split() if name != "as_text"]
-        driver.arguments(call, _EXPORTERS[short], kept, what, {"as_text": (False, True)})
-        if _is_true(bind(call, _EXPORTERS[short], what).get("as_text")):
+        kept = [name for name in EXPORTERS[short].split() if name != "as_text"]
+        driver.arguments(call, EXPORTERS[short], kept, what, {"as_text": (False, True)})
+        if _is_true(bind(call, EXPORTERS[short], what).get("as_text")):
             as_text = driver.need("exported_as_text", call)
             driver.change(Replace(call, expr("{as_text}({call})", as_text=as_text, call=module.cst.call(call))))
         driver.exports = True

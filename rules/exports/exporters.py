@@ -13,18 +13,12 @@ from migrator.resolve.reaching import read_once
 
 from ..callbacks.elements import Element, elements_of
 from ..estimator_calls.estimator_values import PREFIX
+from ..estimator_calls.exporters import EXPORTERS
 from ..loop.places import has_its_line, is_simple, moves
 from .comparisons import compares
 from .receivers import Receiver, receiver_of
 
-_SIGNATURES = {
-    "FinalExporter": "name serving_input_receiver_fn assets_extra as_text",
-    "LatestExporter": "name serving_input_receiver_fn assets_extra as_text exports_to_keep",
-    "BestExporter": (
-        "name serving_input_receiver_fn event_file_pattern compare_fn assets_extra as_text exports_to_keep"
-    ),
-}
-NAMES = frozenset(PREFIX + name for name in _SIGNATURES)
+NAMES = frozenset(PREFIX + name for name in EXPORTERS)
 _KEPT = 5
 """How many exports stay where a program does not say."""
 _UNSEEN = "`exporters` of its EvalSpec"
@@ -86,10 +80,10 @@ def exporters_of(project: Project, module: Module, node: ast.expr, call: ast.Cal
 def _exporter(project: Project, module: Module, made: ast.expr, call: ast.Call) -> Exporter | str:
     """The exporter that a call makes."""
     short = (module.resolve(made.func) or "")[len(PREFIX) :] if isinstance(made, ast.Call) else ""
-    if short not in _SIGNATURES or not isinstance(made, ast.Call):
+    if short not in EXPORTERS or not isinstance(made, ast.Call):
         return _UNSEEN
     try:
-        told = bind(made, _SIGNATURES[short], short)
+        told = bind(made, EXPORTERS[short], short)
     except Unsupported as problem:
         return problem.reason
     keep = told.pop("exports_to_keep", None)

@@ -45,6 +45,8 @@ class ExportWriter:
         """Functions that say what is fed, and are written already."""
         self._named: dict[ast.FunctionDef, str] = {}
         """Functions that return signatures, by those of a table that say what is fed."""
+        self._specs: dict[ast.Assign, str] = {}
+        """Statements that hold the features of serialized examples now."""
 
     def name_choices(self, found: Iterable[tuple[Module, Receiver]]) -> None:
         """Give the functions names that return signatures of a model, in the places of those of a table."""
@@ -82,7 +84,7 @@ class ExportWriter:
         early, newest = restored(export, model, self.page, self.names)
         lines = [*early, *above, *self.lines(export.fed, export.signatures, model, parts, export.call, path)]
         if export.repeated and not isinstance(export.held, ast.Return):
-            lines.append(f"{self.page.library('time')}.sleep(1)  # the next one is named after another second")
+            lines.append(self._wait)
         lines += [*newest, last] if last else newest
         return self.page.instead(self.module.statement(export.call), lines)
 
@@ -97,11 +99,13 @@ class ExportWriter:
     def called(self, use: Use, model: str, folder: str, functions: Functions) -> list[str]:
         """Arguments of LambdaCallbacks that export after evaluations, as exporters of a training do."""
         found = []
-        for exporter in use.exporters if use.every is not None else ():
-            if exporter.final:
-                continue
-            wait = f"{self.page.library('time')}.sleep(1)  # the next one is named after another second"
-            lines = [*self._saved(use, exporter, model, folder), wait]
+        amid = [exporter for exporter in use.exporters if use.every is not None and not exporter.final]
+        saved = [[*self._saved(use, exporter, model, folder), self._wait] for exporter in amid]
+        if len(amid) > 1 and all(each[1:] == saved[0][1:] for each in saved):  # but for their folders
+            name, exports = functions.name("export"), self.module.unused_name("exports", use.call)
+            functions.define(name, exports, saved[0][1:])
+            saved = [[f"{name}({self._below(exporter, folder)})"] for exporter in amid]
+        for exporter, lines in zip(amid, saved):
             if exporter.kind == "LatestExporter":
                 found.append(functions.add(EPOCH, "export_latest", lines))
                 continue
@@ -123,21 +127,27 @@ class ExportWriter:
             found.append(functions.add(EPOCH, "export_best", lines, condition, above))
         return found
 
+    @property
+    def _wait(self) -> str:
+        """The line behind an export, before another one."""
+        return f"{self.page.library('time')}.sleep(1)  # the next one is named after another second"
+
+    def _below(self, exporter: Exporter, folder: str) -> str:
+        """The folder of an exporter."""
+        return f'{self.page.library("os")}.path.join({folder}, "export", {self.page.text(exporter.name)})'
+
     def _saved(self, use: Use, exporter: Exporter, model: str, folder: str) -> list[str]:
         """The lines of one export, which leave the newest ones."""
-        parts, page, signatures = (
-            f'{folder}, "export", {self.page.text(exporter.name)}',
-            self.page,
-            use.sources[0].signatures,
-        )
+        page, signatures = self.page, use.sources[0].signatures
         if exporter.keep is None or not (exporter.keeps or use.every is not None):
+            parts = f'{folder}, "export", {self.page.text(exporter.name)}'
             return self.lines(exporter.fed, signatures, model, parts, use.call)
         exports, old = (self.module.unused_name(name, use.call) for name in ("exports", "old"))
-        join = f"{page.library('os')}.path.join"
+        every = f'{page.library("os")}.path.join({exports}, "[0-9]" * 10)'
         return [
-            f"{exports} = {join}({parts})",
+            f"{exports} = {self._below(exporter, folder)}",
             *self.lines(exporter.fed, signatures, model, exports, use.call),
-            f'for {old} in sorted({page.tf}.io.gfile.glob({join}({exports}, "[0-9]" * 10)))[:-{exporter.keep}]:',
+            f"for {old} in sorted({page.tf}.io.gfile.glob({every}))[:-{exporter.keep}]:",
             f"{page.unit}{page.tf}.io.gfile.rmtree({old})",
         ]
 
@@ -308,7 +318,10 @@ class ExportWriter:
             assert alias is not None
             name = self._name_elsewhere(fed)
             yield from module.cst.apply([Rename(alias, name, bound=self.page.unbound(name))])
-        yield from self._gone(fed.statement)
+        if fed.statement in self._specs:
+            yield from self.page.instead(fed.statement, [self._specs.pop(fed.statement)])
+        elif not fed.kept:
+            yield from self._gone(fed.statement)
         if fed.returned is not None:
             whole, features = fed.returned
             yield from module.cst.apply([Replace(whole, module.cst.expression(features))])
@@ -321,6 +334,10 @@ class ExportWriter:
         """What becomes of placeholders that an export writes with its own lines, or which stay where they are."""
         for call, name in fed.fed if fed.features is not None else ():
             yield call, self._spec_of(call, name)
+        if fed.kept and fed.statement is not None and fed.parsed is not None:
+            name = self.module.unused_name("feature_spec", fed.statement)
+            self._specs.setdefault(fed.statement, f"{name} = {self.page.text(fed.parsed)}")
+            yield fed.parsed, name
 
     def _signature(self, parameter: Fed | FedTogether) -> str:
         """What a parameter is like."""

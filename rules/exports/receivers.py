@@ -13,9 +13,10 @@ from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
 
 from ..estimator_calls.estimator_values import PREFIX
-from ..loop.places import has_its_line, moves
+from ..loop.places import has_its_line
 from ..loop.values import values_of
 from .feature_dicts import is_dict, only_reads
+from .held_receivers import goes, stays
 from .placeholders import Told, arguments_of_call, placeholders, told_by
 
 _RECEIVER = PREFIX + "export.ServingInputReceiver"
@@ -75,6 +76,8 @@ class Receiver:
     """Features that are fed as they are, in the file that exports: a dict of placeholders, or the name of one."""
     statement: ast.Assign | None = None
     """What holds the function that is made of either, or their dict by another name, and goes."""
+    kept: bool = False
+    """Whether it stays for several exports, as what holds the features of serialized examples."""
     returned: tuple[ast.expr, ast.expr] | None = None
     """What a function of the program returns, and the features in it."""
     fed: tuple[tuple[ast.Call, str], ...] = ()
@@ -111,9 +114,11 @@ def receiver_of(project: Project, module: Module, node: ast.expr, call: ast.Call
         given = arguments_of_call(made, "feature_spec default_batch_size")
         if given is None or not is_none(given.get("default_batch_size")) or "feature_spec" not in given:
             return _UNSEEN
-        if statement is not None and not _goes(module, statement, node, call, given["feature_spec"]):
+        spec = given["feature_spec"]
+        gone = statement is None or goes(module, statement, node, call, spec)
+        if not gone and not stays(module, node, call):
             return _UNSEEN
-        return Receiver(node, (made.func,), given["feature_spec"], statement=statement, text=True)
+        return Receiver(node, (made.func,), spec, statement=statement, kept=not gone, text=True)
     if isinstance(made, ast.Call) and module.resolve(made.func) == _RAW:
         return _raw(module, node, made, statement, call) or _UNSEEN
     if isinstance(node, ast.Subscript):
@@ -203,16 +208,9 @@ def _raw(
     fed = _fed(module, held.value if held is not None else features, features, True)
     if fed is None or not _is_read_in(module, features, [module.statement(made)]):
         return None
-    if statement is not None and not _goes(module, statement, node, call, features):
+    if statement is not None and not goes(module, statement, node, call, features):
         return None
     return Receiver(node, (made.func,), features=features, statement=statement, fed=tuple(fed))
-
-
-def _goes(module: Module, statement: ast.Assign, node: ast.expr, call: ast.Call, value: ast.expr) -> bool:
-    """Whether a statement may be written where its name is read."""
-    assert isinstance(node, ast.Name)
-    alone = module.loads_of(node.id, module.scope(node).lookup(node.id)) == [node]
-    return alone and has_its_line(module, statement) and moves(module, statement, call, [value])
 
 
 def _function(

@@ -33,9 +33,8 @@ _READERS = frozenset(
 _SAME = frozenset({"map", "batch", "prefetch", "shuffle", "cache", "with_options", "enumerate", "skip", "shard"})
 _UNCOUNTED = frozenset({"filter", "unbatch", "take_while", "flat_map", "interleave"})
 _FAMILIES = ("tensorflow.data.experimental.", "tensorflow.contrib.data.")
-_CSV = frozenset(f"{family}make_csv_dataset" for family in _FAMILIES)
-_EPOCHS = 10
-"""Where `num_epochs` stands among the arguments of `make_csv_dataset`."""
+_EPOCHS = {"make_csv_dataset": 10, "make_batched_features_dataset": 6}
+"""Functions that read files again and again, with the place of `num_epochs` among their arguments."""
 _APPLIED_SAME = frozenset({"map_and_batch", "prefetch_to_device", "copy_to_device", "assert_cardinality"})
 _APPLIED_UNCOUNTED = frozenset({"parallel_interleave", "ignore_errors", "unbatch", "sloppy_interleave"})
 _ARRAYS = frozenset(f"tensorflow.estimator.inputs.{name}" for name in ("numpy_input_fn", "pandas_input_fn"))
@@ -176,8 +175,8 @@ class Reader:
     ) -> Value:
         if name in _READERS:
             return Data(ends=True, counted=False)
-        if name in _CSV:
-            epochs = given[_EPOCHS : _EPOCHS + 1] or [self._keywords(module, node, env).get("num_epochs", Known(None))]
+        if name.startswith(_FAMILIES) and (at := _EPOCHS.get(name.rpartition(".")[2])) is not None:
+            epochs = given[at : at + 1] or [self._keywords(module, node, env).get("num_epochs", Known(None))]
             return _repeated(Data(ends=True, counted=False), epochs)
         if name.endswith(_ITERATORS) and given:
             return given[0]

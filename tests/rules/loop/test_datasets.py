@@ -118,6 +118,13 @@ def test_arrays(epochs: str, ends: bool | None) -> None:
     assert data_of("", f"tf.estimator.inputs.numpy_input_fn(x{epochs}, shuffle=True)") == Data(ends)
 
 
+@pytest.mark.parametrize("family", ["tf.data.experimental", "tf.contrib.data"])
+@pytest.mark.parametrize("epochs, ends", [("", False), (", None, None, None, 2", True), (", num_epochs=n", None)])
+def test_files_that_are_read_again(family: str, epochs: str, ends: bool | None) -> None:
+    expected = Data(ends, counted=ends is False)
+    assert of(f"{family}.make_batched_features_dataset(x, 8, spec{epochs})") == expected
+
+
 def test_what_an_object_is_for_its_own_method_is_not_seen() -> None:
     text = (
         "import functools\nimport tensorflow as tf\n\n\ndef data_for(owner, count):\n"

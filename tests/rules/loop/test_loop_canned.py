@@ -233,10 +233,17 @@ def test_a_number_of_classes_of_another_file() -> None:
     assert "SparseCategoricalCrossentropy" in after["program.py"].after.decode()
 
 
-def test_columns_that_share_a_table_stay_with_helpers() -> None:
-    word = 'tf.feature_column.categorical_column_with_identity("{}", 3)'
-    shared = f"tf.feature_column.shared_embedding_columns([{word.format('x')}, {word.format('w')}], 2)"
-    kept(f"DNNClassifier([3], {shared})")
+WORD = 'tf.feature_column.categorical_column_with_identity("{}", 3)'
+SHARED = f"tf.feature_column.shared_embedding_columns([{WORD.format('x')}, {WORD.format('w')}], 2)"
+
+
+def test_columns_of_one_layer_share_a_table() -> None:
+    source = program(f"DNNClassifier([3], {SHARED})")
+    assert ".fit(" in migrate(source) and "class SharedTables" in run(source)[HELPERS].after.decode()
+
+
+def test_columns_of_several_layers_that_share_a_table_stay_with_helpers() -> None:
+    kept(f"DNNLinearCombinedClassifier(linear_feature_columns={SHARED})")
 
 
 def test_several_of_one_kind_share_a_class() -> None:

@@ -196,6 +196,41 @@ eval_spec ="""
     assert text.count("_end=export_") == 3 and joined(SAVED) in text
 
 
+FINAL = 'exporter = tf.estimator.FinalExporter("final", serving_input_fn)\n'
+PARSING = """\
+receiver_fn = tf.estimator.export.build_parsing_serving_input_receiver_fn({"x": tf.FixedLenFeature([1], tf.float32)})
+exporters = [tf.estimator.LatestExporter("latest", receiver_fn), tf.estimator.BestExporter("best", receiver_fn)]
+eval_spec ="""
+
+
+def parsing(listed: str) -> str:
+    """What becomes of a program that exports for serialized examples alone."""
+    main = MAIN.replace(FINAL, "").replace("eval_spec =", listed)
+    program = HEAD.partition("def serving_input_fn")[0] + main.replace("CONFIG", EVERY)
+    return migrate(program.replace("EXPORTERS", "exporters"))
+
+
+def test_exporters_of_one_function_with_a_name() -> None:
+    text = joined(parsing(PARSING))
+    assert 'feature_spec = {"x": tf.io.FixedLenFeature([1], tf.float32)}\n' in text and "receiver_fn" not in text
+    assert text.count("tf.io.parse_example(examples, feature_spec)") == 1
+    assert "def export(exports):\n" in text and text.count("time.sleep(1)") == 1
+    lines = [line.strip() for line in text.splitlines()]
+    for above, name in (("def export_latest(epoch, logs):", "latest"), ("best.update(logs)", "best")):
+        assert lines[lines.index(above) + 1] == f'export(os.path.join("model", "export", "{name}"))'
+
+
+def test_exporters_that_keep_different_numbers_have_lines_of_their_own() -> None:
+    listed = PARSING.replace('"latest", receiver_fn', '"latest", receiver_fn, exports_to_keep=2')
+    text = joined(parsing(listed))
+    assert text.count("time.sleep(1)") == 2 and "def export(" not in text
+
+
+def test_a_function_that_something_else_reads_stays_with_helpers() -> None:
+    listed = PARSING.replace("eval_spec", "print(receiver_fn)\neval_spec")
+    assert ".fit(" not in parsing(listed)
+
+
 @pytest.mark.parametrize(
     ("main", "config", "exporters"),
     [

@@ -62,6 +62,14 @@ def test_classes_with_names() -> None:
     assert 'signatures={"predict": serve, "serving_default": classify, "classification": classify}' in text
 
 
+@pytest.mark.parametrize(("kind", "function"), [("poisson", "exp"), ("logistic", "sigmoid")])
+def test_rates_and_shares(kind: str, function: str) -> None:
+    head = f"tf.contrib.estimator.{kind}_regression_head()"
+    text = joined(migrate(HEAD.replace(".compat.v1", "") + CSV + main(f"DNNEstimator({head}, [2], COLUMNS")))
+    assert f'lambda inputs: {{"outputs": tf.{function}(model(csv_serving_fn(inputs)))}}, {SPEC}' in text
+    assert 'signatures={"predict": serve, "serving_default": regress, "regression": regress}' in text
+
+
 def test_numbers() -> None:
     text = written("DNNRegressor([2], COLUMNS")
     assert f'lambda inputs: {{"outputs": model(csv_serving_fn(inputs))}}, {SPEC}' in text and "def classify" not in text
