@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
-import re
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 
 from migrator.analyse.function.body import Body
 from migrator.analyse.function.errors import Unsupported
@@ -30,6 +29,7 @@ from migrator.emit.initwriter import InitWriter
 from migrator.emit.render import Renderer
 from migrator.emit.writer import TRAINING, Shared
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Row, Statement, attributes_of, defined, names_of, rows, statements, text_of, trimmed
 
 _BUILTINS = frozenset(name for name in vars(builtins) if name.islower())
 
@@ -85,15 +85,15 @@ class ClassWriter:
                         raise Unsupported(f"`{name}` has another value later on", leaf.node)
         return support | {site.leaf for name in kept for site in self.turns.get(name, ())}
 
-    def lean(self, support: set[Leaf], draft: Callable[[set[Leaf]], list[str]]) -> set[Leaf]:
-        """Those of the static leaves `support` that the text reads which `draft` writes with some of them."""
+    def lean(self, support: set[Leaf], draft: Callable[[set[Leaf]], Iterable[Row]]) -> set[Leaf]:
+        """Those of the static leaves `support` that the code reads which `draft` writes with some of them."""
         made = {leaf for leaf in support if self.plan.sites_in(leaf)}
         if made == support:
             return support
-        lines = self.shared.obstacles.tried(lambda: draft(made))
-        if lines is None:  # some mode has no value without them
+        written = self.shared.obstacles.tried(lambda: draft(made))
+        if written is None:  # some mode has no value without them
             return support
-        wanted = _words(lines)
+        wanted = names_of(written)
         kept, rest, grown = set(made), support - made, True
         while grown:
             found = {leaf for leaf in rest - kept if leaf.defs & wanted}
@@ -102,8 +102,10 @@ class ClassWriter:
             grown = bool(found)
         heads = set().union(*(frame.reads() for leaf in kept for frame in leaf.frames))
         for leaf in [leaf for leaf in kept - made if leaf.defs & heads and leaf.defs == leaf.kills]:
-            text = self.shared.obstacles.tried(lambda: draft(kept - {leaf}))  # loops may walk over something else now
-            if text is not None and not leaf.defs & _words(text):
+            written = self.shared.obstacles.tried(
+                lambda: draft(kept - {leaf})
+            )  # loops may walk over something else now
+            if written is not None and not leaf.defs & names_of(written):
                 kept.remove(leaf)
         return kept
 
@@ -140,23 +142,28 @@ class ClassWriter:
 
     # -- parts ---------------------------------------------------------------------------------------------------------
 
-    def head(self) -> list[str]:
-        lines = [f"{self.indent}class {self.class_name}({self.shared.tf}.keras.{self.base}):"]
-        if self.plan.docstring is not None:
-            node = self.plan.function.body[0]
-            lines += self.shared.renderer.statement(node, lambda n: None, self.indent + self.unit) + [""]
-        return lines
+    def whole(self, members: Iterable[Sequence[Row]]) -> Statement:
+        """The class: its docstring, and its attributes and methods."""
+        body = self._docstring()
+        for member in filter(None, members):
+            body += [*rows([""] if body else []), *member]
+        return defined(f"class {self.class_name}({self.shared.tf}.keras.{self.base})", body)
+
+    def _docstring(self) -> list[Row]:
+        if self.plan.docstring is None:
+            return []
+        inner = self.indent + self.unit
+        return rows(self.shared.renderer.statement(self.plan.function.body[0], lambda n: None, inner))
 
     def constructor(
         self,
         sites_in: Iterable[Leaf],
-        last: Callable[[InitWriter], list[str]] = lambda writer: [],
+        last: Callable[[InitWriter], Sequence[Row]] = lambda writer: [],
         read: Set[str] = frozenset(),
-    ) -> list[str]:
-        """``__init__``: the layers made in the leaves `sites_in`; `last` gives further lines, which read the names `read`."""
+    ) -> list[Row]:
+        """``__init__``: the layers made in the leaves `sites_in`; `last` gives further rows, which read the names `read`."""
         plan = self.plan
         refuse_mixed(plan)
-        indent = self.indent + self.unit * 2
         kept_leaves = {leaf for name in (*self.kept, *self.turns) for leaf in plan.definitions(name)}
         wanted_leaves = set(sites_in) | kept_leaves
         sites = [s for s in plan.sites if s.leaf in wanted_leaves and not s.layer.built]
@@ -164,27 +171,26 @@ class ClassWriter:
         kept = {name: a for name, a in self.kept.items() if not set(plan.definitions(name)) <= objects}
         writer = InitWriter(self.shared, sites, kept, self.side_effects(training=False), read)
         writer.names.update({name: f"self.{a}" for name, a in self.kept.items()})
-        body = writer.lines(indent)
+        body = trimmed(writer.rows(writer.leaves))
         if plan.shares_tables:
-            body.append(f"{indent}{writer.need('share_tables')}(self)")
+            body += statements("{share_tables}(self)", share_tables=writer.need("share_tables"))
         self.init_leaves = set(writer.support)
         wanted = {n for leaf in writer.leaves for n in plan.slicer.inputs(leaf)} | reads(writer.partitioners)
         tail = last(writer)
         wanted |= read
-        written = " ".join([*body, *tail])
-        if not re.search(r"\bconfig\b", written):  # what it says about the cluster is asked for elsewhere
+        if "config" not in names_of([*body, *tail]):  # what it says about the cluster is asked for elsewhere
             wanted -= {"config"}
         self.init_statics = [s for s in plan.statics if s in wanted or s in self.read_statics]
         given = [self.super_arguments(), "autocast=False" if has_double_variables(plan) else ""]
-        lines = [f"{indent}super().__init__({', '.join(filter(None, given))})"]
+        lines = [f"super().__init__({', '.join(filter(None, given))})"]
         for name in self.init_statics:
             stays = name in self.read_statics and (name != "config" or self.base != "Model")
             if stays and f"name={self.static_attribute(name)}" != self.super_arguments():  # Keras keeps that
-                lines.append(f"{indent}self.{self.static_attribute(name)} = {name}")
-        head = f"{self.indent}{self.unit}def __init__(self{''.join(', ' + p for p in self.init_parameters())}):"
-        return [head, *lines, *trimmed(body), *tail]
+                lines.append(f"self.{self.static_attribute(name)} = {name}")
+        parameters = ", ".join(["self", *self.init_parameters()])
+        return [defined(f"def __init__({parameters})", [*rows(lines), *body, *tail])]
 
-    def build_lines(self, leaves: Iterable[Leaf]) -> list[str]:
+    def build(self, leaves: Iterable[Leaf]) -> list[Row]:
         """``build``: the layers made in `leaves` whose sizes are those of the first input; empty without any."""
         wanted = set(leaves)
         sites = [site for site in self.plan.sites if site.layer.built and site.makes and site.leaf in wanted]
@@ -195,8 +201,7 @@ class ClassWriter:
         values = [v for site in sites for _, v in site.layer.arguments if not isinstance(v, str)]
         repeated |= self.static_names(repeated, [*values, *heads])
         writer = BuildWriter(self.shared, sites, repeated, self.names("build"))
-        lines = writer.lines(self.indent + self.unit * 2)
-        return [f"{self.indent}{self.unit}def build(self, input_shape):", *trimmed(lines)]
+        return [defined("def build(self, input_shape)", trimmed(writer.rows(writer.leaves)))]
 
     def super_arguments(self) -> str:
         """Arguments of the base class."""
@@ -206,17 +211,13 @@ class ClassWriter:
         """Parameters of ``__init__``."""
         return list(self.init_statics)
 
-    def note_statics(self, parts: Iterable[list[str]]) -> None:
+    def note_statics(self, methods: Iterable[Sequence[Row]]) -> None:
         """See which static parameters the written methods read from the instance."""
-        written = "\n".join(line for part in parts for line in part)
+        read = attributes_of([row for method in methods for row in method], "self")
         for name, attribute in list(self.kept.items()):
-            if not re.search(rf"\bself\.{attribute}\b", written) and self._is_plain(name):
+            if attribute not in read and self._is_plain(name):
                 del self.kept[name]  # only `__init__` needs it
-        self.read_statics = {
-            n
-            for n in self.plan.statics
-            if re.search(rf"\bself\.{self.static_attribute(n)}\b", written) or n in self.kept
-        }
+        self.read_statics = {n for n in self.plan.statics if self.static_attribute(n) in read or n in self.kept}
 
     def _is_plain(self, name: str) -> bool:
         """Whether plain Python, recurrent cells or partitioners make up a name: ``list(map(int, params["layers"]))``."""
@@ -270,20 +271,19 @@ class LayerGenerator(ClassWriter):
                 raise Unsupported("a helper that makes layers returns something that they do not compute", leaf.node)
         support = self.static_names([*leaves, *sizes], []) | sizes
 
-        def written(support: set[Leaf]) -> tuple[CallWriter, list[str]]:
+        def written(support: set[Leaf]) -> tuple[CallWriter, list[Row]]:
             writer = CallWriter(self.shared, self.names("call"), plan.sites)
             writer.leaves = sorted(set(leaves) | support, key=lambda leaf: leaf.index)
-            return writer, writer.block(writer.leaves, self.indent + self.unit * 2)
+            return writer, writer.rows(writer.leaves)
 
-        writer, lines = written(self.lean(support, lambda some: written(some)[1]))
+        writer, body = written(self.lean(support, lambda some: written(some)[1]))
         training = ", training=False" if writer.uses_training or getattr(plan, "takes_training", False) else ""
         inputs = ", ".join(parameter(plan, name) for name in plan.dynamic)
-        call = [f"{self.indent}{self.unit}def call(self, {inputs}{training}):", *trimmed(lines)]
-        build = self.build_lines(plan.call_leaves)
+        call: list[Row] = [defined(f"def call(self, {inputs}{training})", trimmed(body))]
+        build = self.build(plan.call_leaves)
         self.note_statics([build, call])
         init = self.constructor(plan.call_leaves)
-        methods = "\n\n".join("\n".join(part) for part in (init, build, call) if part)
-        return tidy("\n".join([*self.head(), methods]))
+        return tidy(text_of([self.whole([init, build, call])], self.unit, self.indent))
 
     def super_arguments(self) -> str:
         """The name, where the function had one for its variable scope."""
@@ -309,12 +309,6 @@ class LayerGenerator(ClassWriter):
         return [p for p in every if "=" not in p] + [p for p in every if "=" in p]
 
 
-def _words(lines: list[str]) -> set[str]:
-    """Names that written lines read, without those of attributes and in comments."""
-    code = "\n".join(line for line in lines if not line.lstrip().startswith("#"))
-    return set(re.findall(r"(?<![.\w])\w+", code))
-
-
 def parameter(plan: Body, name: str) -> str:
     """A parameter of the function with its default."""
     args = plan.function.args
@@ -329,13 +323,7 @@ def parameter(plan: Body, name: str) -> str:
     return name
 
 
-def trimmed(lines: list[str]) -> list[str]:
-    """Without blank lines at the beginning."""
-    start = 0
-    while start < len(lines) and not lines[start].strip():
-        start += 1
-    return lines[start:]
-
-
 def tidy(text: str) -> str:
+    """Without blanks at the ends of lines, and without blank lines around it."""
+    text = text.strip("\n")
     return "\n".join(line.rstrip() for line in text.split("\n"))

@@ -10,7 +10,7 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.training.conditionalsteps import arm_of, condition_of
 from migrator.analyse.training.stepcount import counts_step
 from migrator.analyse.training.sums import change_lines
-from migrator.emit.classwriter import trimmed
+from migrator.emit.writer import trimmed
 
 if TYPE_CHECKING:
     from migrator.emit.trainstep import TrainStepWriter

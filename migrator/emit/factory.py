@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
@@ -18,16 +19,22 @@ from migrator.analyse.variables.partitioning import has_partitioners, only_parti
 from migrator.analyse.variables.startvalues import METHOD as START
 from migrator.analyse.variables.startvalues import names_kept
 from migrator.emit.callbacklists import callback_lines
-from migrator.emit.classwriter import parameter, trimmed
+from migrator.emit.classwriter import parameter
 from migrator.emit.compilewriter import compile_lines
-from migrator.emit.strategywriter import EXACT, scope_lines, strategy_lines
+from migrator.emit.strategywriter import EXACT, scope, strategy_function
 from migrator.emit.writer import Writer
+from migrator.emit.writer import trimmed as trimmed_lines
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Row, code, defined, is_definition, rows, statements, trimmed
 
 if TYPE_CHECKING:
     from migrator.analyse.function.plan import Plan
     from migrator.analyse.training.trainop import TrainOp
     from migrator.emit.modelwriter import ModelWriter
+
+
+WARM = "warm_start_from"
+"""The parameter of a factory for a checkpoint to begin with."""
 
 
 class _FactoryWriter(Writer):
@@ -77,7 +84,7 @@ class _FactoryWriter(Writer):
 
 def _below(classes: list[str], lines: list[str]) -> list[str]:
     """Lines below classes, with one blank line between them."""
-    return [*classes, *(trimmed(lines) if classes else lines)]
+    return [*classes, *(trimmed_lines(lines) if classes else lines)]
 
 
 class _Tracing(_FactoryWriter):
@@ -113,8 +120,8 @@ class _Tracing(_FactoryWriter):
         return texts, chosen[::-1]
 
 
-def factory_lines(generator: ModelWriter, train_op: TrainOp | None) -> list[str]:
-    """The lines of the factory."""
+def factory(generator: ModelWriter, train_op: TrainOp | None) -> Sequence[Row]:
+    """The factory, below what makes the strategy of a cluster."""
     plan, shared = generator.plan, generator.shared
     tracing = _Tracing(generator, train_op)
     results: list[ast.expr] = []
@@ -159,7 +166,7 @@ def factory_lines(generator: ModelWriter, train_op: TrainOp | None) -> list[str]
     own = {"model"} if plain else {"model", "config", "model_dir"}
     own |= {"strategy", "servers", EXACT} if plain and shared.facts["cluster"] else set()
     own |= {*(("callbacks", "evaluation_callbacks") if hooks else ())}
-    own |= {"warm_start_from"} if plan.warm is not None else set()
+    own |= {WARM} if plan.warm is not None else set()
     bound = {name for leaf in (*leaves, *late) for name in leaf.defs}
     clash = bound & own
     outside = (tracing.read & own) - bound - set(plan.statics)
@@ -175,11 +182,8 @@ def factory_lines(generator: ModelWriter, train_op: TrainOp | None) -> list[str]
     cluster = plain and shared.facts["cluster"]
     distributed = cluster or (shared.facts["distributed"] and not plain)  # else the program has a scope around the call
     parameters = [parameter(plan, name) for name in plan.statics if name != "config"]
-    warm = ["warm_start_from"] if plan.warm is not None else []
+    warm = [WARM] if plan.warm is not None else []
     parameters += [] if plain else ["config=None", "model_dir=None", *(f"{name}=None" for name in warm)]
-    lines = [f"{generator.indent}def {generator.factory}({', '.join(_defaults_last(parameters))}):"]
-    saved = "" if plain else "; checkpoints go to `model_dir`"
-    lines.append(f'{indent}"""Builds and compiles `{generator.class_name}`{saved}."""')
     deeper = indent + generator.unit
     inner = deeper if distributed else indent
     writer = _FactoryWriter(generator, train_op, renamed)
@@ -204,33 +208,47 @@ def factory_lines(generator: ModelWriter, train_op: TrainOp | None) -> list[str]
         strategy = ""
     elif distributed:
         strategy = f"{shared.need('make_strategy')}(config)"
-    lines += _config_lines(generator, indent)
-    lines += early
-    if cluster:
-        lines = [*strategy_lines(generator), *lines, *scope_lines(generator, strategy, indent)]
-    elif distributed:
-        lines.append(f"{indent}with {strategy}.scope():")
-    lines.append(f"{inner}model = {generator.class_name}({', '.join(generator.init_statics)})")
-    body = trimmed(body)
-    if body and body[0].lstrip().startswith(("def ", "class ")):
-        lines.append("")
-    lines += body
-    if train_op is not None and train_op.plain:
-        for leaf in train_op.clipping.leaves if train_op.clipping is not None else ():
-            lines += shared.renderer.comments(leaf.node, inner)
-        at = train_op.updates[0].at
-        if at not in leaves and not isinstance(at.node, ast.Return):
-            for node in (*at.lead, at.node):
-                lines += shared.renderer.comments(node, inner)
+    made = rows([f"model = {generator.class_name}({', '.join(generator.init_statics)})"])
+    inside = trimmed(rows(body))
+    made += rows([""] if inside and is_definition(inside[0]) else []) + inside
     if train_op is not None:
-        lines += [f"{inner}model.{name} = {text}" for (_, name), text in zip(train_op.others, texts[1:])]
+        made += _remarks(generator, train_op, leaves)
+        made += rows([f"model.{name} = {text}" for (_, name), text in zip(train_op.others, texts[1:])])
     if train_op is not None and train_op.averages is not None:
-        lines.append(f"{inner}model.{train_op.averages.attribute} = {shared.need('WeightAverages')}({texts[1]})")
-    lines += compile_lines(generator, _FactoryWriter(generator, None), optimizer, inner)
+        made += rows([f"model.{train_op.averages.attribute} = {shared.need('WeightAverages')}({texts[1]})"])
+    made += rows(compile_lines(generator, _FactoryWriter(generator, None), optimizer, inner))
+    saved = "" if plain else "; checkpoints go to `model_dir`"
+    head = rows([f'"""Builds and compiles `{generator.class_name}`{saved}."""'])
+    head += [*rows(_config_lines(generator, indent)), *rows(early)]
+    if cluster:
+        made = [*scope(generator, strategy, made)]
+    elif distributed:
+        made = [*statements("with {strategy}.scope():\n    {made}", strategy=code(strategy), made=made)]
     if plain:
-        return [*lines, f"{indent}return model"]
+        end = rows(["return model"])
+    else:
+        end = _configured(generator, train_op, late, distributed)
+    signature = f"def {generator.factory}({', '.join(_defaults_last(parameters))})"
+    above = [*strategy_function(generator), *rows(["", ""])] if cluster else []
+    return [*above, defined(signature, [*head, *made, *end])]
+
+
+def _remarks(generator: ModelWriter, train_op: TrainOp, leaves: list[Leaf]) -> list[Row]:
+    """The comments above a train op of which nothing is left but the optimizer."""
+    if not train_op.plain:
+        return []
+    clipping, at = train_op.clipping, train_op.updates[0].at
+    nodes = [leaf.node for leaf in clipping.leaves] if clipping is not None else []
+    nodes += [*at.lead, at.node] if at not in leaves and not isinstance(at.node, ast.Return) else []
+    return rows([line for node in nodes for line in generator.shared.renderer.comments(node, "")])
+
+
+def _configured(generator: ModelWriter, train_op: TrainOp | None, late: list[Leaf], distributed: bool) -> list[Row]:
+    """The end of the factory of a model that the helpers train: callbacks, and what they are given."""
+    plan, shared, unit = generator.plan, generator.shared, generator.unit
+    indent = generator.indent + unit
+    lines = _FactoryWriter(generator, None).block(late, indent)
     arguments = ["model", "config"]
-    lines += _FactoryWriter(generator, None).block(late, indent)
     arguments += ["params=params", "model_dir=model_dir"] if "params" in plan.statics else ["model_dir=model_dir"]
     for name, mode in (("callbacks", "train"), ("evaluation_callbacks", "eval")):
         lines += callback_lines(generator, _FactoryWriter(generator, None), name, plan.spec_hooks.of(mode), indent)
@@ -238,18 +256,17 @@ def factory_lines(generator: ModelWriter, train_op: TrainOp | None) -> list[str]
     shown = [leaf for leaf in plan.metric_effects if "train" in leaf.modes and leaf not in plan.watched]
     arguments += ["training_metrics=True"] if shown else []
     configure = shared.need("configure_distributed" if distributed else "configure")
-    made = f"{configure}({', '.join(arguments)})"
     endings = [f"{shared.need('begin_with')}(model, model.{START})"] if plan.starting else []
-    if warm:
-        endings.append(f"{shared.need('begin_warm')}(model, {warm[0]})")
+    if plan.warm is not None:
+        endings.append(f"{shared.need('begin_warm')}(model, {WARM})")
     elif not plan.starting and names_kept(generator):
         endings.append(f"{shared.need('keep_names')}(model)")
     endings += [averaged] if (averaged := _averages_line(generator, train_op)) else []
-    lead = "" if endings else "return "
-    lines.append(f"{indent}{lead}{made}")
-    if len(lines[-1]) > 100:
-        lines[-1:] = [f"{indent}{lead}{configure}(", f"{deeper}{', '.join(arguments)}", f"{indent})"]
-    return [*lines, *(f"{indent}{'return ' if e is endings[-1] else ''}{e}" for e in endings)]
+    made = f"{'' if endings else 'return '}{configure}({', '.join(arguments)})"
+    if len(indent + made) > 100:
+        made = "\n".join([made.partition("(")[0] + "(", f"{unit}{', '.join(arguments)}", ")"])
+    last = [f"{'return ' if e is endings[-1] else ''}{e}" for e in endings]
+    return [*rows(lines), *rows([made]), *rows(last)]
 
 
 def _late_leaves(generator: ModelWriter, train_op: TrainOp | None, last: int) -> tuple[list[Leaf], set[str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from migrator.analyse.function.errors import Unsupported
@@ -16,7 +17,7 @@ from migrator.analyse.results.derivedmetrics import DerivedMetric
 from migrator.analyse.results.dictentries import open_entries
 from migrator.analyse.results.exports import Exports, exports
 from migrator.analyse.results.fedlabels import only_predicting, reads_only
-from migrator.analyse.results.finalvalues import final_lines
+from migrator.analyse.results.finalvalues import final_method
 from migrator.analyse.results.metricreads import training_metrics
 from migrator.analyse.results.metrics import MetricEntry, metric_entries
 from migrator.analyse.results.outputs import boundary, outputs, repr_key, single
@@ -30,20 +31,28 @@ from migrator.analyse.training.sums import names_of_sums
 from migrator.analyse.training.trainop import TrainOp, train_op
 from migrator.analyse.variables.scopes import variable_map
 from migrator.analyse.variables.sharing import refuse_shared_variables
-from migrator.analyse.variables.startvalues import start_lines, table_lines
+from migrator.analyse.variables.startvalues import start_method, table_rows
 from migrator.emit.callwriter import CallWriter
-from migrator.emit.classwriter import tidy, trimmed
-from migrator.emit.factory import factory_lines
+from migrator.emit.classwriter import tidy
+from migrator.emit.factory import factory
 from migrator.emit.initwriter import InitWriter
-from migrator.emit.losswriter import LossWriter, loss_results, losses_lines, test_step_lines
+from migrator.emit.losswriter import LossWriter, loss_results, losses_methods, test_step_method
 from migrator.emit.metricwriter import MetricsWriter, conditions, names_read, order_in_arms, tested
 from migrator.emit.modelwriter import ModelWriter
-from migrator.emit.predictwriter import picked_lines, predict_lines
-from migrator.emit.recording import counted_step, init_lines, logged_step, logs_lines, recorded_step, silent_step
-from migrator.emit.resultwriter import read_results, result_lines, with_results
-from migrator.emit.servingwriter import serving_lines, serving_methods
-from migrator.emit.trainstep import train_step_lines
+from migrator.emit.predictwriter import picked_method, predict_method, returned_dict
+from migrator.emit.recording import (
+    counted_step,
+    logged_attributes,
+    logged_step,
+    recorded_attributes,
+    recorded_step,
+    silent_step,
+)
+from migrator.emit.resultwriter import read_results, result_method, with_results
+from migrator.emit.servingwriter import serving_method, serving_methods
+from migrator.emit.trainstep import train_step_method
 from migrator.emit.writer import Writer
+from migrator.rewrite import Row, code, defined, rows, statements, text_of, trimmed
 
 
 @dataclass
@@ -87,7 +96,7 @@ class Generator(ModelWriter):
             plan.keep_in_call(self.single.call)
         self.losses = loss_results(plan)
         self.partial = [ast.Name(name, ast.Load()) for name in plan.partial_losses]
-        self.test_step: list[str] = []
+        self.test_step: Sequence[Row] = []
         entries: list[MetricEntry] = []
         derived: list[DerivedMetric] = []
         with obstacles:
@@ -122,18 +131,19 @@ class Generator(ModelWriter):
         metric_leaves = self._not_built({*left_leaves(self, metric_leaves, entries), *metric_again})
 
         training: TrainOp | None = None
-        call: list[str] = []
-        loss: list[str] = []
-        metric: list[str] = []
-        step: list[str] = []
+        call: Sequence[Row] = []
+        loss: Sequence[Row] = []
+        metric: Sequence[Row] = []
+        step: Sequence[Row] = []
+        final: Sequence[Row] = []
         with obstacles:
             call = self._call()
         with obstacles:
             loss = self._loss(loss_leaves)
         with obstacles:
             metric = self._metrics(metric_leaves, entries)
-        results = result_lines(self, entries, derived)
-        predict = picked_lines(self) if self.single is None else predict_lines(self, self.single)
+        computed = result_method(self, entries, derived)
+        predict = picked_method(self) if self.single is None else predict_method(self, self.single)
         with obstacles:
             training, step = self._training()
         recorded = self.shared.facts["recorded"] and training is not None
@@ -145,23 +155,23 @@ class Generator(ModelWriter):
             step = recorded_step(self, step) if recorded else step
             if recorded and self.shared.facts["validated"]:
                 self.test_step = silent_step(self, self.test_step)
-        serving = serving_methods(self, served) if self.shared.facts["plain"] else serving_lines(self, served)
-        start = start_lines(self)
+        serving = serving_methods(self, served) if self.shared.facts["plain"] else [serving_method(self, served)]
+        start = start_method(self)
         with obstacles:
-            start = [*start, *([""] if start else []), *final] if (final := final_lines(self)) else start
+            final = final_method(self)
         used = {*plan.forward, *plan.loss_leaves, *plan.metric_leaves, *(s.leaf for s in plan.specs.values())}
-        build = self.build_lines(used)
-        self.note_statics([build, call, loss, metric, results, step, predict, serving, start])
-        init = self.constructor(used, lambda writer: self._metric_lines(entries, writer), names_read(entries))
+        build = self.build(used)
+        self.note_statics([build, call, loss, metric, computed, step, predict, *serving, start, final])
+        attributes: list[Row] = []
         with obstacles:
-            init += logs_lines(self) if logged else []
-            init += init_lines(self) if recorded else []
-        parts = [init, build, call, loss, step, self.test_step, metric, results, predict, serving, start]
-        head = [*self.head(), *table_lines(self)]
-        body = "\n\n".join("\n".join(part) for part in parts if part)
-        factory = factory_lines(self, training)
-        blank = "\n\n\n" if not self.indent else "\n\n"
-        text = "\n".join(head) + "\n" + body + blank + "\n".join(factory)
+            attributes += logged_attributes(self) if logged else []
+            attributes += recorded_attributes(self) if recorded else []
+        init = self.constructor(
+            used, lambda writer: [*self._metric_attributes(entries, writer), *attributes], names_read(entries)
+        )
+        methods = [init, build, call, loss, step, self.test_step, metric, computed, predict, *serving, start, final]
+        written = [self.whole([table_rows(self), *methods]), *rows([""] if self.indent else ["", ""])]
+        text = text_of([*written, *factory(self, training)], self.unit, self.indent)
         refuse_shared_variables(plan)
         return Generated(tidy(text), (*variable_map(plan), *names_of_sums(plan)))
 
@@ -182,7 +192,7 @@ class Generator(ModelWriter):
         self.shared.metrics.update(read_results(plan, derived))
         return entries, derived
 
-    def _training(self) -> tuple[TrainOp | None, list[str]]:
+    def _training(self) -> tuple[TrainOp | None, Sequence[Row]]:
         """What the train op does, and the method that does it, if Keras does not."""
         training = train_op(self.plan)
         if training is None:
@@ -192,7 +202,7 @@ class Generator(ModelWriter):
         facts = self.shared.facts
         facts["conditional"] = training.condition is not None
         training = with_clipping(self.plan, training, alone=not facts["replicated"] and not facts["horovod"])
-        step = train_step_lines(self, training)
+        step = train_step_method(self, training)
         if step and facts["horovod"]:
             reason = "the train op does more than to minimize the loss, which layers do on one worker of Horovod only"
             raise Unsupported(reason, training.updates[0].call)
@@ -217,7 +227,7 @@ class Generator(ModelWriter):
 
     # -- methods ------------------------------------------------------------------------------------------------------
 
-    def _call(self) -> list[str]:
+    def _call(self) -> Sequence[Row]:
         plan, out = self.plan, self.outputs
         sizes = sizes_of(plan) & set(plan.call_leaves)
         leaves = [leaf for leaf in plan.call_leaves if leaf not in {*out.dropped, *sizes} and not plan.is_static(leaf)]
@@ -225,10 +235,9 @@ class Generator(ModelWriter):
         support = self.static_names([*leaves, *sizes], values) | sizes
         predicted = set().union(*(reads(v) for _, v in out.entries if isinstance(v, ast.AST)))
         predicted |= {out.single} if out.single else set()
-        indent = self.indent + self.unit * 2
         writer = CallWriter(self.shared, {}, plan.sites)
 
-        def written(support: set[Leaf]) -> list[str]:
+        def written(support: set[Leaf]) -> list[Row]:
             nonlocal writer
             writer = CallWriter(self.shared, self.names("call"), plan.sites)
             writer.leaves = sorted(set(leaves) | support, key=lambda leaf: leaf.index)
@@ -237,25 +246,24 @@ class Generator(ModelWriter):
             writer.unbound = self._unbound(writer.leaves)
             test = early_return(plan, writer)
             if not test:
-                return writer.block(writer.leaves, indent) + self._return(writer, indent, out.entries)
-            end, inner = plan.specs["infer"].leaf.index, indent + self.unit
+                return [*writer.rows(writer.leaves), *self._return(writer, out.entries)]
+            end = plan.specs["infer"].leaf.index
             above = [leaf for leaf in writer.leaves if leaf.index < end]
             alone = only_predicting(plan, above)
             writer.alone, writer.end = set(alone), end
-            lines = writer.block(above[: len(above) - len(alone)], indent)
-            lines += [f"{indent}if {test}:", *trimmed(writer.block(alone, inner))]
-            lines += self._return(writer, inner, self.predicted_entries())
-            rest = writer.block([leaf for leaf in writer.leaves if leaf.index > end], indent)
+            first = writer.rows(above[: len(above) - len(alone)])
+            early = [*trimmed(writer.rows(alone)), *self._return(writer, self.predicted_entries())]
+            first += statements("if {test}:\n    {early}", test=code(test), early=early)
+            rest = writer.rows([leaf for leaf in writer.leaves if leaf.index > end])
             entries = [(key, value) for key, value in out.entries if not reads_only(plan, value, writer.alone)]
-            return [*lines, "", *trimmed(rest), *self._return(writer, indent, entries)]
+            return [*first, *rows([""]), *trimmed(rest), *self._return(writer, entries)]
 
-        lines = written(self.lean(support, written))
+        body = written(self.lean(support, written))
         labels = f", {plan.labels}=None" if plan.fed else ""
         training = (
             ", training=False" if writer.uses_training or any(s.layer.asks_for_training for s in plan.sites) else ""
         )
-        head = f"{self.indent}{self.unit}def call(self, {plan.features}{labels}{training}):"
-        return [head, *trimmed(lines)]
+        return [defined(f"def call(self, {plan.features}{labels}{training})", trimmed(body))]
 
     def _unbound(self, leaves: list[Leaf]) -> dict[str, set[Leaf]]:
         """Names that the loss or a metric may read under a condition, and that have no value without it."""
@@ -272,66 +280,65 @@ class Generator(ModelWriter):
                 names |= reads(value)
         return names
 
-    def _return(self, writer: Writer, indent: str, entries: list[tuple[str, ast.expr | str]]) -> list[str]:
+    def _return(self, writer: Writer, entries: list[tuple[str, ast.expr | str]]) -> list[Row]:
         out = self.outputs
         if out.merged is not None:
             merged = writer.names.get(out.merged, out.merged)
             if not entries:
-                return [f"{indent}return {merged}"]
+                return writer.lines(f"return {merged}")
             extra = ", ".join(f"{key}: {writer.names.get(str(v), str(v))}" for key, v in entries)
-            return [f"{indent}return {{**{merged}, {extra}}}"]
+            return writer.lines(f"return {{**{merged}, {extra}}}")
         if out.single is not None:
-            return [f"{indent}return {writer.names.get(out.single, out.single)}"]
+            return writer.lines(f"return {writer.names.get(out.single, out.single)}")
         if len(entries) == 1 and not entries[0][0]:
-            return [f"{indent}return {writer.text(entries[0][1])}"]
-        pairs = [(key, writer.names.get(v, v) if isinstance(v, str) else writer.text(v)) for key, v in entries]
-        line = f"{indent}return {{{', '.join(f'{k}: {v}' for k, v in pairs)}}}"
-        if len(line) <= 100 and "\n" not in line:
-            return [line]
-        return [f"{indent}return {{", *(f"{indent}{self.unit}{k}: {v}," for k, v in pairs), f"{indent}}}"]
+            return writer.lines(f"return {writer.text(entries[0][1])}")
+        return returned_dict(
+            writer, [(key, writer.names.get(v, v) if isinstance(v, str) else writer.text(v)) for key, v in entries]
+        )
 
-    def _loss(self, leaves: list[Leaf]) -> list[str]:
+    def _loss(self, leaves: list[Leaf]) -> Sequence[Row]:
         if not self.losses or self.compiled is not None:
             return []
-        indent = self.indent + self.unit * 2
         support = self.static_names(leaves, [*self.losses.values(), *self.partial])
 
-        def written(support: set[Leaf]) -> tuple[LossWriter, list[str], str]:
+        def written(support: set[Leaf]) -> tuple[LossWriter, list[Row], str]:
             writer = LossWriter(self.shared, self.names("loss"), self.plan.sites, self.losses, self.plan.partial_losses)
             writer.leaves = sorted(set(leaves) | support, key=lambda leaf: leaf.index)
-            lines = self._prologue(writer, writer.leaves, indent)
-            lines += writer.block(writer.leaves, indent)
+            body = [*self._prologue(writer, writer.leaves), *writer.rows(writer.leaves)]
             name = result = writer.result(self.losses)
             if not name.isidentifier() and not self.partial:
-                lines.append(f"{indent}loss = {result}")
+                body += writer.lines(f"loss = {result}")
                 name = "loss"
-            return writer, lines, name
+            return writer, body, name
 
-        def draft(support: set[Leaf]) -> list[str]:
-            _, lines, name = written(support)
-            return [*lines, name, *self.plan.partial_losses]
+        def draft(support: set[Leaf]) -> list[Row]:
+            writer, body, name = written(support)
+            return [*body, *writer.lines(name, *self.plan.partial_losses)]
 
-        writer, lines, name = written(self.lean(support, draft))
+        writer, body, name = written(self.lean(support, draft))
         if self.partial:
-            self.test_step = test_step_lines(self, "") if self.plan.fed else []
-            return losses_lines(self, writer, lines, name)
+            self.test_step = test_step_method(self, False) if self.plan.fed else []
+            return losses_methods(self, writer, trimmed(body), name)
         facts = self.shared.facts
         share = f" / {self.shared.tf}.distribute.get_strategy().num_replicas_in_sync"
         share = share if facts["plain"] and facts["distributed"] else ""
-        update = f"{indent}self.loss_metric.update_state({name})"
+        update: Sequence[Row] = statements("self.loss_metric.update_state({loss})", loss=name)
         if facts["plain"] and facts["recorded"]:  # so that no XLA is between a step and the end of the data
-            lines.append(
-                f"{indent}with {self.shared.tf}.control_dependencies([{name}]):  # Keras 3 counts no batch behind the last"
+            update = statements(
+                """
+                with {tf}.control_dependencies([{loss}]):  # Keras 3 counts no batch behind the last
+                    {update}
+                """,
+                tf=self.shared.tf,
+                loss=name,
+                update=update,
             )
-            update = self.unit + update
-        lines += [update, f"{indent}return {name}{share}"]
+        self.test_step = test_step_method(self, writer.uses_training) if writer.uses_training or self.plan.fed else []
         training = ", training=True" if writer.uses_training else ""
-        parameters = f"self, x=None, y=None, y_pred=None, sample_weight=None{training}"
-        head = f"{self.indent}{self.unit}def compute_loss({parameters}):"
-        self.test_step = test_step_lines(self, training) if training or self.plan.fed else []
-        return [head, *trimmed(lines)]
+        head = f"def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None{training})"
+        return [defined(head, [*trimmed(body), *update, *rows([f"return {name}{share}"])])]
 
-    def _prologue(self, writer: Writer, leaves: list[Leaf], indent: str) -> list[str]:
+    def _prologue(self, writer: Writer, leaves: list[Leaf]) -> list[Row]:
         """Names that the statements rebind begin with their value from outside, but where the first of them rebinds at once.
 
         If they bind the names of our own parameters, everything that comes in gets its name first.
@@ -345,37 +352,32 @@ class Generator(ModelWriter):
             used = {name for leaf in leaves for name in leaf.uses}
             incoming = {n for n, text in writer.names.items() if re.match(r"(x|y|y_pred)\b", text)}
             names |= incoming & (used | bound)
-        return [f"{indent}{name} = {writer.names.pop(name)}" for name in sorted(names)]
+        return writer.lines(*(f"{name} = {writer.names.pop(name)}" for name in sorted(names)))
 
-    def _metrics(self, leaves: list[Leaf], entries: list[MetricEntry]) -> list[str]:
+    def _metrics(self, leaves: list[Leaf], entries: list[MetricEntry]) -> Sequence[Row]:
         every_entry, entries = entries, [entry for entry in entries if entry.compiled is None]
         if not entries:
             return []
-        indent = self.indent + self.unit * 2
         values = [*(value for entry in entries for value in entry.values), *conditions(entries)]
         support = self.static_names(leaves, values)
         writer = MetricsWriter(self.shared, self.names("metrics"), entries)
         carried = self.plan.ordered({leaf for entry in entries for leaf in entry.leaves} - set(writer.placed))
 
-        def written(support: set[Leaf]) -> list[str]:
+        def written(support: set[Leaf]) -> list[Row]:
             nonlocal writer
             writer = MetricsWriter(self.shared, self.names("metrics"), entries)
             every = self.plan.ordered({*leaves, *support, *writer.placed})
-            lines = [*self._prologue(writer, every, indent), *writer.block(every, indent)]
-            last: list[str] = []
-            for leaf in carried:
-                for node in (*leaf.lead, leaf.node):
-                    last += self.shared.renderer.comments(node, indent)
+            body = [*self._prologue(writer, every), *writer.rows(every)]
+            last = writer.comments(carried)
             if len(entries) < len(every_entry):
-                last.append(f"{indent}super().compute_metrics(x, y, y_pred, sample_weight)")
-            last += [line for entry in entries for line in writer.updates(entry, indent)]
+                last += statements("super().compute_metrics(x, y, y_pred, sample_weight)")
+            last += rows([line for entry in entries for line in writer.updates(entry, writer.indent)])
             nothing_else = all(leaf in writer.placed and not leaf.loops for leaf in every)
-            return [*last, *lines] if nothing_else else [*lines, *last]
+            return [*last, *body] if nothing_else else [*body, *last]
 
-        lines = written(self.lean(support, written))
-        lines += with_results(self.plan, writer.block(self.plan.metric_effects, indent), indent)
-        head = f"{self.indent}{self.unit}def compute_metrics(self, x, y, y_pred, sample_weight):"
-        return [head, *trimmed(lines)]
+        body = written(self.lean(support, written))
+        body += with_results(self.plan, writer.rows(self.plan.metric_effects))
+        return [defined("def compute_metrics(self, x, y, y_pred, sample_weight)", trimmed(body))]
 
     def _metric_attribute(self, key: str) -> str:
         base = re.sub(r"\W+", "_", key).strip("_").lower() or "metric"
@@ -387,7 +389,7 @@ class Generator(ModelWriter):
         self.taken.add(base)
         return base
 
-    def _metric_lines(self, entries: list[MetricEntry], writer: InitWriter) -> list[str]:
+    def _metric_attributes(self, entries: list[MetricEntry], writer: InitWriter) -> list[Row]:
         """The construction of the metrics."""
         indent = self.indent + self.unit * 2
         lines: list[str] = []
@@ -404,7 +406,7 @@ class Generator(ModelWriter):
             arm = entry.arm
             inner = indent if arm is None else indent + self.unit
             lines.append(f"{inner}self.{entry.attribute} = {self._metric(entry, writer)}")
-        return lines
+        return rows(lines)
 
     @staticmethod
     def _metric(entry: MetricEntry, writer: InitWriter) -> str:

@@ -97,10 +97,6 @@ class InitWriter(Writer):
         terms = self.plan.times.lengths.of(node)
         return super().transform(node) if terms is None else written(terms, self.text)
 
-    def lines(self, indent: str) -> list[str]:
-        """The body below ``super().__init__()``."""
-        return self.block(self.leaves, indent)
-
     def leaf(self, leaf: Leaf, indent: str) -> list[str]:
         """A static statement, or the layers that a statement makes."""
         partitioner = self._own_partitioner(leaf)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
@@ -12,8 +12,8 @@ from migrator.analyse.layers.site import Site
 from migrator.analyse.results.fedlabels import given_labels
 from migrator.analyse.statements.flow import Leaf
 from migrator.emit.callwriter import CallWriter
-from migrator.emit.classwriter import trimmed
 from migrator.emit.writer import Shared
+from migrator.rewrite import Row, code, given, statements, trimmed
 
 if TYPE_CHECKING:
     from migrator.emit.modelwriter import ModelWriter
@@ -64,36 +64,42 @@ class LossWriter(CallWriter):
         return f"{texts['train']} if training else {texts['eval']}"
 
 
-def test_step_lines(generator: ModelWriter, training: str) -> list[str]:
+def test_step_method(generator: ModelWriter, training: bool) -> Sequence[Row]:
     """Keras does not tell `compute_loss` that it evaluates, nor gives the model the labels; this does."""
-    indent = generator.indent + generator.unit
-    inner = indent + generator.unit
-    return [
-        f"{indent}def test_step(self, data):",
-        f"{inner}x, y, sample_weight = {generator.shared.tf}.keras.utils.unpack_x_y_sample_weight(data)",
-        f"{inner}y_pred = self(x, {given_labels(generator)}training=False)",
-        f"{inner}self.compute_loss(x, y, y_pred, sample_weight{', training=False' if training else ''})",
-        f"{inner}return self.compute_metrics(x, y, y_pred, sample_weight)",
-    ]
+    return statements(
+        """
+        def test_step(self, data):
+            x, y, sample_weight = {tf}.keras.utils.unpack_x_y_sample_weight(data)
+            y_pred = self(x, {labels}, training=False)
+            self.compute_loss(x, y, y_pred, sample_weight, {training})
+            return self.compute_metrics(x, y, y_pred, sample_weight)
+        """,
+        tf=generator.shared.tf,
+        labels=given(given_labels(generator)),
+        training=given("training=False" if training else ""),
+    )
 
 
-def losses_lines(generator: ModelWriter, writer: LossWriter, lines: list[str], result: str) -> list[str]:
-    """`compute_losses` and `compute_loss` of a model whose optimizers have a loss each. `lines` compute all of them."""
+def losses_methods(generator: ModelWriter, writer: LossWriter, body: list[Row], result: str) -> Sequence[Row]:
+    """`compute_losses` and `compute_loss` of a model whose optimizers have a loss each. `body` computes all of them."""
     plan = generator.plan
     if writer.uses_training:
         raise Unsupported("losses of several optimizers that differ in evaluation are not migrated yet", plan.function)
-    indent = generator.indent + generator.unit
-    inner = indent + generator.unit
-    lines = trimmed(lines)
     if not result.isidentifier():
-        lines, result = [*lines, f"{inner}loss = {result}"], "loss"
+        body, result = [*body, *writer.lines(f"loss = {result}")], "loss"
     pairs = [("loss", result), *((name, writer.names.get(name, name)) for name in plan.partial_losses)]
-    return [
-        f"{indent}def compute_losses(self, x, y, y_pred):",
-        *lines,
-        f"{inner}self.loss_metric.update_state({result})",
-        f"{inner}return {{{', '.join(f'{chr(34)}{key}{chr(34)}: {text}' for key, text in pairs)}}}",
-        "",
-        f"{indent}def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None):",
-        f'{inner}return self.compute_losses(x, y, y_pred)["loss"]',
-    ]
+    entries = ", ".join(f'"{key}": {text}' for key, text in pairs)
+    return statements(
+        """
+        def compute_losses(self, x, y, y_pred):
+            {body}
+            self.loss_metric.update_state({result})
+            return {losses}
+
+        def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None):
+            return self.compute_losses(x, y, y_pred)["loss"]
+        """,
+        body=trimmed(body),
+        result=result,
+        losses=code(f"{{{entries}}}"),
+    )

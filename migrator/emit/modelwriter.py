@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.plan import Plan
@@ -13,6 +13,7 @@ from migrator.analyse.results.outputs import Outputs
 from migrator.analyse.results.singleoutput import SingleOutput
 from migrator.emit.classwriter import ClassWriter
 from migrator.emit.render import Renderer
+from migrator.rewrite import Row
 
 
 class ModelWriter(ClassWriter):
@@ -31,7 +32,7 @@ class ModelWriter(ClassWriter):
     compiled: CompiledLoss | None
     entries: list[MetricEntry]
     """The loss that `compile` takes, if Keras has it."""
-    test_step: list[str]
+    test_step: Sequence[Row]
 
     def __init__(
         self,

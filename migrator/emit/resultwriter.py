@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
@@ -12,6 +12,7 @@ from migrator.analyse.results.metrics import MetricEntry
 from migrator.analyse.results.outputs import repr_key
 from migrator.emit.writer import Writer
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Row, names_of, rows, statements
 
 if TYPE_CHECKING:
     from migrator.analyse.function.body import Body
@@ -19,35 +20,37 @@ if TYPE_CHECKING:
     from migrator.emit.modelwriter import ModelWriter
 
 
-def result_lines(generator: ModelWriter, entries: list[MetricEntry], derived: list[DerivedMetric]) -> list[str]:
+def result_method(generator: ModelWriter, entries: list[MetricEntry], derived: list[DerivedMetric]) -> Sequence[Row]:
     """The method that adds the derived metrics to the results, and takes out those that only serve them."""
     if not derived:
         return []
-    plan, unit = generator.plan, generator.unit
-    indent = generator.indent + unit * 2
+    plan = generator.plan
     results = _results(plan)
     leaves = plan.ordered({leaf for metric in derived for leaf in metric.leaves})
     support = generator.static_names(leaves, [metric.value for metric in derived])
     names = generator.names("results")
     attributes = {entry.call: entry.attribute for entry in entries}
-    lines = [f"{indent}{results} = super().get_metrics_result()"]
+    read: list[Row] = []
     for part in plan.ordered({part for metric in derived for part in metric.parts}):
         name, call = value_name(part), plan.metric_call(part)
         assert name is not None and call is not None
         if update_name(part) is not None:  # the value has a name of its own
-            lines.append(f"{indent}{name} = self.{attributes[call]}.result()")
+            read += statements("{name} = self.{metric}.result()", name=name, metric=attributes[call])
             names.pop(name, None)
     writer = Writer(generator.shared, "metrics", names)
-    lines += writer.block(plan.ordered({*leaves, *support}), indent)
-    lines += [f"{indent}{results}[{repr_key(metric.key)}] = {writer.text(metric.value)}" for metric in derived]
-    for entry in entries:
-        if entry.hidden:
-            lines.append(f"{indent}del {results}[{repr_key(entry.key)}]")
-    return [
-        f"{generator.indent}{unit}def get_metrics_result(self):",
-        *lines,
-        f"{indent}return {results}",
-    ]
+    body = writer.rows(plan.ordered({*leaves, *support}))
+    added = rows([f"{results}[{repr_key(metric.key)}] = {writer.text(metric.value)}" for metric in derived])
+    hidden = rows([f"del {results}[{repr_key(entry.key)}]" for entry in entries if entry.hidden])
+    return statements(
+        """
+        def get_metrics_result(self):
+            {results} = super().get_metrics_result()
+            {body}
+            return {results}
+        """,
+        results=results,
+        body=[*read, *body, *added, *hidden],
+    )
 
 
 def _results(plan: Body) -> str:
@@ -76,9 +79,10 @@ def read_results(plan: Plan, derived: Iterable[DerivedMetric]) -> dict[str, str]
     return found
 
 
-def with_results(plan: Plan, effects: list[str], indent: str) -> list[str]:
+def with_results(plan: Plan, effects: list[Row]) -> list[Row]:
     """The end of `compute_metrics`: what a training does with metrics, of which `effects` may read the results of all."""
     results = _results(plan)
-    if not any(f"{results}[" in line for line in effects):
-        return [*effects, f"{indent}return self.get_metrics_result()"]
-    return [f"{indent}{results} = self.get_metrics_result()", *effects, f"{indent}return {results}"]
+    if results not in names_of(effects):
+        return [*effects, *statements("return self.get_metrics_result()")]
+    given = statements("{results} = self.get_metrics_result()", results=results)
+    return [*given, *effects, *statements("return {results}", results=results)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
@@ -25,10 +26,10 @@ from migrator.analyse.training.updates import (
 )
 from migrator.analyse.variables.variablechoices import asks_for_variable
 from migrator.analyse.variables.variables import chosen_by_attributes
-from migrator.emit.classwriter import trimmed
 from migrator.emit.conditionalwriter import dependency_lines, holds_op, op_lines, turn_lines
 from migrator.emit.writer import Writer
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Row, given, rows, statements, trimmed
 
 if TYPE_CHECKING:
     from typing_extensions import TypeGuard
@@ -223,7 +224,7 @@ def _is_call_of(node: ast.expr, *names: str) -> TypeGuard[ast.Call]:
     return node.func.id in names and len(node.args) == 1 and not node.keywords
 
 
-def train_step_lines(generator: ModelWriter, train_op: TrainOp) -> list[str]:
+def train_step_method(generator: ModelWriter, train_op: TrainOp) -> Sequence[Row]:
     """The method `train_step`; none where the optimizer minimizes the loss as it is."""
     plan = generator.plan
     effects = [leaf for leaf in plan.ordered(plan.gradients) if _has_effect(leaf.node)]
@@ -233,7 +234,7 @@ def train_step_lines(generator: ModelWriter, train_op: TrainOp) -> list[str]:
             check_replicas(plan, train_op)
         if effects:
             raise Unsupported("gradients are computed, and the train op does not apply them", effects[0].node)
-        return plain_step_lines(generator) if plan.fed else []
+        return plain_step_method(generator) if plan.fed else []
     for leaf in effects:
         if leaf not in plan.watched and not _is_allowed(plan, leaf.node):
             raise Unsupported("a statement that only has an effect is not migrated yet", leaf.node)
@@ -246,49 +247,52 @@ def train_step_lines(generator: ModelWriter, train_op: TrainOp) -> list[str]:
         if leaf.defs & _OWN:
             name = sorted(leaf.defs & _OWN)[0]
             raise Unsupported(f"`{name}` is a name that the generated train_step needs", leaf.node)
-    indent = generator.indent + generator.unit * 2
-    inner = indent + generator.unit
-    body = trimmed(writer.block([leaf for leaf in every if not isinstance(leaf.node, ast.Return)], indent))
+    body = trimmed(writer.rows([leaf for leaf in every if not isinstance(leaf.node, ast.Return)]))
     for update in train_op.updates:
         if isinstance(update.at.node, ast.Return):
             writer.at = update.at
-            body += [indent + line for line in writer.text(update.call).split("\n")]
+            body += writer.lines(*writer.text(update.call).split("\n"))
     averages = train_op.averages
     if averages is not None:
         variables, steps = writer.all_variables(), ", self.optimizer.iterations" if averages.counted else ""
-        body.insert(0, f"{indent}self.{averages.attribute}.begin({variables})")
-        body.append(f"{indent}self.{averages.attribute}.update({variables}{steps})")
+        begin = rows([f"self.{averages.attribute}.begin({variables})"])
+        body = [*begin, *body, *rows([f"self.{averages.attribute}.update({variables}{steps})"])]
     if replicated:
         check_replicas(plan, train_op, writer.reads_loss)
-    persistent = "persistent=True" if writer.derivatives > 1 else ""
-    lines = [
-        f"{generator.indent}{generator.unit}def train_step(self, data):",
-        f"{indent}x, y, sample_weight = {generator.shared.tf}.keras.utils.unpack_x_y_sample_weight(data)",
-        f"{indent}with {generator.shared.tf}.GradientTape({persistent}) as tape:",
-        f"{inner}y_pred = self(x, {given_labels(generator)}training=True)",
-        f"{inner}loss = self.compute_loss(x, y, y_pred, sample_weight)",
-    ]
-    if plan.partial_losses:
-        lines[-1] = f"{inner}losses = self.compute_losses(x, y, y_pred)"
-    if writer.names_variables:
-        lines.append(f"{indent}variables = self.trainable_variables")
-    return [*lines, *body, f"{indent}return self.compute_metrics(x, y, y_pred, sample_weight)"]
+    named = statements("variables = self.trainable_variables") if writer.names_variables else []
+    return _step_method(generator, [*named, *body], persistent=writer.derivatives > 1)
 
 
-def plain_step_lines(generator: ModelWriter) -> list[str]:
+def plain_step_method(generator: ModelWriter) -> Sequence[Row]:
     """The train step of Keras, for a model that needs the labels."""
-    indent = generator.indent + generator.unit * 2
-    inner, tf = indent + generator.unit, generator.shared.tf
-    return [
-        f"{generator.indent}{generator.unit}def train_step(self, data):",
-        f"{indent}x, y, sample_weight = {tf}.keras.utils.unpack_x_y_sample_weight(data)",
-        f"{indent}with {tf}.GradientTape() as tape:",
-        f"{inner}y_pred = self(x, {given_labels(generator)}training=True)",
-        f"{inner}loss = self.compute_loss(x, y, y_pred, sample_weight)",
-        f"{indent}variables = self.trainable_variables",
-        f"{indent}self.optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))",
-        f"{indent}return self.compute_metrics(x, y, y_pred, sample_weight)",
-    ]
+    minimized = statements(
+        """
+        variables = self.trainable_variables
+        self.optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+        """
+    )
+    return _step_method(generator, minimized)
+
+
+def _step_method(generator: ModelWriter, body: Sequence[Row], persistent: bool = False) -> Sequence[Row]:
+    """A train step whose `body` updates the weights, on the gradients of a tape."""
+    loss = "loss = self.compute_loss(x, y, y_pred, sample_weight)"
+    return statements(
+        """
+        def train_step(self, data):
+            x, y, sample_weight = {tf}.keras.utils.unpack_x_y_sample_weight(data)
+            with {tf}.GradientTape({persistent}) as tape:
+                y_pred = self(x, {labels}, training=True)
+                {loss}
+            {body}
+            return self.compute_metrics(x, y, y_pred, sample_weight)
+        """,
+        tf=generator.shared.tf,
+        persistent=given("persistent=True" if persistent else ""),
+        labels=given(given_labels(generator)),
+        loss=rows(["losses = self.compute_losses(x, y, y_pred)" if generator.plan.partial_losses else loss]),
+        body=body,
+    )
 
 
 def _needed(generator: ModelWriter, train_op: TrainOp, roots: list[Leaf]) -> list[Leaf]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from migrator.analyse.function.body import SCOPES, Body
 from migrator.analyse.function.errors import Obstacles, Unsupported
@@ -29,10 +29,19 @@ from migrator.analyse.variables.variablechoices import listed
 from migrator.analyse.variables.variables import named_by_path, trainable_variables
 from migrator.emit.render import Renderer
 from migrator.resolve.symbols import Scope
+from migrator.rewrite import Row, rows
 
 TRAINING, NOT_TRAINING = frozenset({"train"}), frozenset({"eval", "infer"})
 _OPERATORS = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.Subscript, ast.Attribute, ast.IfExp, ast.Starred)
 _ATOMS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant)
+
+
+def trimmed(lines: list[str]) -> list[str]:
+    """Lines without blank ones at the beginning."""
+    start = 0
+    while start < len(lines) and not lines[start].strip():
+        start += 1
+    return lines[start:]
 
 
 class Shared:
@@ -375,6 +384,24 @@ class Writer:
         return format_call(layer, [(name, self.text(value)) for name, value in inputs])
 
     # -- statements ---------------------------------------------------------------------------------------------------
+
+    @property
+    def indent(self) -> str:
+        """Where the statements of a method stand."""
+        return self.shared.outer + self.unit * 2
+
+    def rows(self, leaves: list[Leaf]) -> list[Row]:
+        """Consecutive leaves as rows of a method."""
+        return rows(self.block(leaves, self.indent))
+
+    def lines(self, *texts: str) -> list[Row]:
+        """Rows of a method from lines, whose texts may go over lines of the program."""
+        return rows([f"{self.indent}{text}" for text in texts])
+
+    def comments(self, leaves: Iterable[Leaf]) -> list[Row]:
+        """The comments above leaves."""
+        nodes = [node for leaf in leaves for node in (*leaf.lead, leaf.node)]
+        return rows([line for node in nodes for line in self.shared.renderer.comments(node, "")])
 
     def block(self, leaves: list[Leaf], indent: str, depth: int = 0) -> list[str]:
         """The lines of consecutive leaves that share their first `depth` frames."""

@@ -9,7 +9,7 @@ All that rules use is here. Importing this imports no libcst: that comes with th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Union
 
 from .changes import (
@@ -21,6 +21,7 @@ from .changes import (
     Remove,
     Rename,
     Replace,
+    Row,
     Statement,
     Unprintable,
     Written,
@@ -41,17 +42,28 @@ __all__ = [
     "Remove",
     "Rename",
     "Replace",
+    "Row",
     "Statement",
     "Unprintable",
     "Written",
+    "attributes_of",
+    "body_of",
     "code",
     "commented",
+    "defined",
     "expr",
+    "given",
     "in_its_line",
+    "is_definition",
     "lines",
+    "names_of",
+    "returned",
+    "rows",
     "source",
     "spaced",
     "statements",
+    "text_of",
+    "trimmed",
     "unspaced",
     "with_arguments",
     "with_body",
@@ -76,7 +88,7 @@ def source(node: cst.CSTNode, /) -> str:
 
 
 def with_body(
-    statement: Statement, body: Sequence[Statement], orelse: Sequence[Statement] | None = None
+    statement: Statement, body: Sequence[Row], orelse: Sequence[Statement] | None = None
 ) -> cst.BaseCompoundStatement:
     """A compound statement with another body; see `migrator.rewrite.bodies`."""
     from . import bodies
@@ -124,6 +136,76 @@ def lines(text: str, /) -> list[Statement]:
     from . import templates
 
     return templates.lines(text)
+
+
+def rows(found: Sequence[str], /) -> list[Row]:
+    """The statements and comments that lines hold; see `migrator.rewrite.suites`."""
+    from . import suites
+
+    return list(suites.rows("\n".join(found))) if found else []
+
+
+def defined(head: str, body: Iterable[Row]) -> Statement:
+    """A function or a class from its head as it is, and the rows of its body."""
+    from . import suites
+
+    return suites.defined(head, body)
+
+
+def text_of(found: Iterable[Row], unit: str, indent: str = "") -> str:
+    """The text of rows, one level of which is indented by `unit`."""
+    from . import suites
+
+    return suites.text_of(found, unit, indent)
+
+
+def trimmed(found: Iterable[Row]) -> list[Row]:
+    """Rows without blank lines at the beginning."""
+    from . import suites
+
+    return suites.trimmed(found)
+
+
+def given(arguments: str) -> Sequence[cst.Arg]:
+    """The arguments of a call from their text; none where it is empty."""
+    from . import suites
+
+    return suites.given(arguments)
+
+
+def body_of(statement: Statement) -> list[Row]:
+    """What stands in a function, a class or a condition."""
+    from . import suites
+
+    return suites.body_of(statement)
+
+
+def is_definition(row: Row) -> bool:
+    """Whether a row is a function or a class."""
+    from . import suites
+
+    return suites.is_definition(row)
+
+
+def returned(row: Row) -> cst.BaseExpression | None:
+    """What a statement returns, if it does nothing else."""
+    from . import suites
+
+    return suites.returned(row)
+
+
+def names_of(found: Iterable[Row]) -> set[str]:
+    """Names that code reads or binds, without those of attributes and arguments."""
+    from . import suites
+
+    return suites.names_of(found)
+
+
+def attributes_of(found: Iterable[Row], name: str) -> set[str]:
+    """Attributes of a name that code mentions."""
+    from . import suites
+
+    return suites.attributes_of(found, name)
 
 
 def expr(template: str, /, **holes: Hole) -> cst.BaseExpression:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import libcst as cst
 
-from .changes import Statement
+from .changes import Row, Statement
 
 
 def with_body(
-    statement: Statement, body: Sequence[Statement], orelse: Sequence[Statement] | None = None
+    statement: Statement, body: Sequence[Row], orelse: Sequence[Statement] | None = None
 ) -> cst.BaseCompoundStatement:
     """A compound statement with another body, and another ``else``: none if that is empty, its own if that is None."""
     if not isinstance(statement, cst.BaseCompoundStatement):
         raise TypeError(f"a {type(statement).__name__} has no body")
-    old = statement.body
+    old, (statements, footer) = statement.body, settled(body)
     new = statement.with_changes(
-        body=old.with_changes(body=body) if isinstance(old, cst.IndentedBlock) else _block(body)
+        body=old.with_changes(body=statements, footer=footer or old.footer)
+        if isinstance(old, cst.IndentedBlock)
+        else cst.IndentedBlock(statements, footer=footer)
     )
     if orelse is None:
         return new
@@ -38,6 +40,31 @@ def in_its_line(line: Statement, new: Sequence[Statement]) -> list[Statement]:
 def below(lines: Sequence[cst.EmptyLine], statement: Statement) -> Statement:
     """A statement with comments or blank lines above its own."""
     return statement.with_changes(leading_lines=[*lines, *statement.leading_lines]) if lines else statement
+
+
+def settled(rows: Iterable[Row]) -> tuple[list[Statement], list[cst.EmptyLine]]:
+    """The statements of rows, each with the comments and blank lines above it, and what stands below the last one."""
+    done: list[Statement] = []
+    above: list[cst.EmptyLine] = []
+    for row in rows:
+        if isinstance(row, cst.EmptyLine):
+            above.append(row)
+        else:
+            done.append(below(above, row))
+            above = []
+    return done, above
+
+
+def with_settled(block: cst.IndentedBlock) -> cst.IndentedBlock:
+    """A block in whose body, and in those in it, rows were put."""
+    statements, footer = settled(block.body)  # type: ignore[arg-type]
+    done = []
+    for statement in statements:
+        inner = getattr(statement, "body", None)
+        done.append(
+            statement.with_changes(body=with_settled(inner)) if isinstance(inner, cst.IndentedBlock) else statement
+        )
+    return block.with_changes(body=done, footer=[*footer, *block.footer])
 
 
 def commented(line: Statement, new: Sequence[Statement]) -> list[Statement]:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 Statement = Union["cst.SimpleStatementLine", "cst.BaseCompoundStatement"]
 """What may stand in a body."""
 
+Row = Union[Statement, "cst.EmptyLine"]
+"""A statement, or a comment or blank line that belongs to the statement behind it."""
+
 
 @dataclass(frozen=True, eq=False)
 class Replace:

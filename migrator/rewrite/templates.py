@@ -22,6 +22,7 @@ from typing import Union
 
 import libcst as cst
 
+from .bodies import with_settled
 from .changes import Statement
 from .nodes import children, walk
 from .trees import New, replaced
@@ -45,6 +46,10 @@ def statements(template: str, /, **holes: Hole) -> list[Statement]:
     """Statements; the template may be indented as a whole."""
     block = _filled(_block(template), template, holes)
     assert isinstance(block, cst.IndentedBlock)
+    if any(
+        isinstance(row, cst.EmptyLine) for hole in holes.values() if isinstance(hole, (list, tuple)) for row in hole
+    ):
+        block = with_settled(block)
     return list(block.body)  # type: ignore[arg-type]  # as all that stands in a block
 
 

@@ -70,5 +70,5 @@ def reads_only(plan: Plan, value: ast.expr | str, alone: set[Leaf]) -> bool:
 
 
 def given_labels(generator: ModelWriter) -> str:
-    """How steps hand the labels to the model: ``labels=y, ``, or nothing."""
-    return f"{generator.plan.labels}=y, " if generator.plan.fed else ""
+    """How steps hand the labels to the model: ``labels=y``, or nothing."""
+    return f"{generator.plan.labels}=y" if generator.plan.fed else ""

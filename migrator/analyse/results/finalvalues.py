@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
@@ -11,6 +11,7 @@ from migrator.analyse.results.outputs import boundary
 from migrator.analyse.statements.names import reads
 from migrator.emit.writer import Writer
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Row, statements
 
 if TYPE_CHECKING:
     from migrator.emit.modelwriter import ModelWriter
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 _OF_A_BATCH = "a FinalOpsHook runs what depends on a batch, for which a session draws another one"
 
 
-def final_lines(generator: ModelWriter) -> list[str]:
+def final_method(generator: ModelWriter) -> Sequence[Row]:
     """The method `final_values`; nothing without such a hook. Raises Unsupported."""
     plan, shared = generator.plan, generator.shared
     hooks = [hook for hook in plan.spec_hooks.hooks if hook.made.final is not None]
@@ -42,15 +43,17 @@ def final_lines(generator: ModelWriter) -> list[str]:
         raise Unsupported(_OF_A_BATCH, result)
     leaves = plan.ordered({*leaves, *again})
     support = generator.static_names(leaves, [result])
-    indent = generator.indent + generator.unit * 2
     writer = Writer(shared, "final", generator.names("final"))
-    body = writer.block(plan.ordered({*leaves, *support}), indent)
-    return [
-        f"{generator.indent}{generator.unit}def final_values(self):",
-        f'{indent}"""What is computed when a training ends."""',
-        *body,
-        f"{indent}return {writer.text(result)}",
-    ]
+    return statements(
+        '''
+        def final_values(self):
+            """What is computed when a training ends."""
+            {body}
+            {end}
+        ''',
+        body=writer.rows(plan.ordered({*leaves, *support})),
+        end=writer.lines(f"return {writer.text(result)}"),
+    )
 
 
 def _fetched(node: ast.expr) -> Iterator[ast.expr]:

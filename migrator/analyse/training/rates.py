@@ -11,8 +11,7 @@ from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.flow import Leaf
 from migrator.analyse.statements.names import reads
 from migrator.analyse.training.optimizervalues import rate_of
-from migrator.emit.classwriter import trimmed
-from migrator.emit.writer import Shared, Writer
+from migrator.emit.writer import Shared, Writer, trimmed
 from migrator.resolve.syntax import walk
 
 if TYPE_CHECKING:

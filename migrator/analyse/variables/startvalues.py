@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,9 +15,9 @@ from migrator.analyse.statements.flow import Leaf
 from migrator.analyse.training.updates import is_method
 from migrator.analyse.variables.tf1names import names_table
 from migrator.analyse.variables.variablechoices import listed
-from migrator.emit.classwriter import trimmed
 from migrator.emit.writer import Writer
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Row, rows, statements, trimmed
 
 if TYPE_CHECKING:
     from migrator.analyse.function.plan import Plan
@@ -187,24 +187,21 @@ def names_kept(generator: ModelWriter) -> list[tuple[str, str]]:
         return []  # other programs are told when they read its checkpoints
 
 
-def table_lines(generator: ModelWriter) -> list[str]:
+def table_rows(generator: ModelWriter) -> list[Row]:
     """The names of all variables in TF1, as an attribute of the class; none where nobody asks."""
     table = names_kept(generator)
     if not table:
         return []
-    indent = generator.indent + generator.unit
-    lines = [
-        f"{indent}# Names in checkpoints of TensorFlow 1, and the attributes that hold the weights.",
-        f"{indent}tf1_names = {{",
-    ]
-    inner = indent + generator.unit
+    unit = generator.unit
+    lines = ["# Names in checkpoints of TensorFlow 1, and the attributes that hold the weights.", "tf1_names = {"]
     for name, path in table:
-        line = f'{inner}"{name}": "{path}",'
-        lines += [line] if len(line) <= 100 else [f'{inner}"{name}":', f'{inner}{generator.unit}"{path}",']
-    return [*lines, f"{indent}}}", ""]
+        line = f'{unit}"{name}": "{path}",'
+        short = len(generator.indent + unit + line) <= 100
+        lines += [line] if short else [f'{unit}"{name}":', f'{unit}{unit}"{path}",']
+    return rows([*lines, "}"])
 
 
-def start_lines(generator: ModelWriter) -> list[str]:
+def start_method(generator: ModelWriter) -> Sequence[Row]:
     """The method that gives first values; none where the program does not."""
     plan = generator.plan
     leaves = [leaf for leaf in plan.ordered(plan.starting) if not plan.is_static(leaf) or not leaf.defs]
@@ -217,12 +214,24 @@ def start_lines(generator: ModelWriter) -> list[str]:
         if leaf.defs & _OWN:
             raise Unsupported(f"`{sorted(leaf.defs & _OWN)[0]}` is a name that the generated code needs", leaf.node)
     writer = _StartWriter(generator)
-    indent = generator.indent + generator.unit
-    inner = indent + generator.unit
-    doc = "ives weights their values of a checkpoint, by their names in TensorFlow 1."
     if not generator.shared.facts["plain"]:
-        head = [f"{indent}def {METHOD}(self):", f'{inner}"""G{doc}"""']
-    else:
-        head = [f"{indent}def {METHOD}(self, data):", f'{inner}"""Makes weights for `data`, and g{doc}"""']
-        head.append(f"{inner}{generator.shared.need('create_weights')}(self, data.element_spec)")
-    return [*head, *trimmed(writer.block(every, inner))]
+        return statements(
+            '''
+            def {method}(self):
+                """Gives weights their values of a checkpoint, by their names in TensorFlow 1."""
+                {body}
+            ''',
+            method=METHOD,
+            body=trimmed(writer.rows(every)),
+        )
+    return statements(
+        '''
+        def {method}(self, data):
+            """Makes weights for `data`, and gives weights their values of a checkpoint, by their names in TensorFlow 1."""
+            {create_weights}(self, data.element_spec)
+            {body}
+        ''',
+        method=METHOD,
+        create_weights=generator.shared.need("create_weights"),
+        body=trimmed(writer.rows(every)),
+    )

@@ -1,0 +1,123 @@
+"""Suites of generated functions and classes: rows that are put together before it is known which statement comes next.
+
+A row is a statement, or a comment or blank line that belongs to the statement behind it.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Sequence
+
+import libcst as cst
+
+from migrator.vocabulary.unsupported import Unsupported
+
+from .bodies import settled, unspaced
+from .changes import Row, Statement
+from .nodes import children, walk
+from .templates import code
+from .templates import lines as statements_of
+
+_FIRST = re.compile(r"^([ \t]*)[^\s]", re.MULTILINE)
+_BLOCK = "if True:\n"
+
+
+@functools.lru_cache(maxsize=64)
+def rows(text: str) -> tuple[Row, ...]:
+    """What a text holds, whose lines stand at the depth of the first of them that is not blank."""
+    found = _FIRST.search(text)
+    if found is None:
+        return tuple(cst.EmptyLine(indent=False) for _ in text.split("\n"))
+    indent = found[1]
+    try:
+        tree = cst.parse_module(f"{_BLOCK if indent else ''}{text}\n{indent}pass\n")
+    except cst.ParserSyntaxError as error:
+        raise Unsupported("libcst cannot parse what a part of it becomes") from error
+    body = [*tree.body]
+    if indent:
+        assert isinstance(body[0], cst.If)
+        body = [*body[0].body.body]
+    else:
+        body[0] = body[0].with_changes(leading_lines=[*tree.header, *body[0].leading_lines])
+    *whole, last = body
+    return (*whole, *last.leading_lines)
+
+
+def trimmed(found: Iterable[Row]) -> list[Row]:
+    """Rows without blank lines at the beginning."""
+    kept = list(found)
+    while kept and isinstance(kept[0], cst.EmptyLine) and kept[0].comment is None:
+        kept.pop(0)
+    if kept and not isinstance(kept[0], cst.EmptyLine):
+        kept[:1] = unspaced(kept[:1])  # type: ignore[arg-type]  # which is a statement
+    return kept
+
+
+def given(arguments: str) -> Sequence[cst.Arg]:
+    """The arguments of a call from their text; none where it is empty."""
+    call = code(f"f({arguments})")
+    assert isinstance(call, cst.Call)
+    return call.args
+
+
+def body_of(statement: Statement) -> list[Row]:
+    """What stands in a function, a class or a condition."""
+    body = getattr(statement, "body", None)
+    assert isinstance(body, cst.IndentedBlock)
+    return [*body.body, *body.footer]  # type: ignore[list-item]  # as in any block on lines of its own
+
+
+def is_definition(row: Row) -> bool:
+    """Whether a row is a function or a class."""
+    return isinstance(row, (cst.FunctionDef, cst.ClassDef))
+
+
+def returned(row: Row) -> cst.BaseExpression | None:
+    """What a statement returns, if it does nothing else."""
+    small = row.body[0] if isinstance(row, cst.SimpleStatementLine) else None
+    return small.value if isinstance(small, cst.Return) else None
+
+
+def defined(head: str, body: Iterable[Row]) -> Statement:
+    """A function or a class from its head as it is, without the colon, and its body."""
+    statements, footer = settled(body)
+    return _head(head).with_changes(body=cst.IndentedBlock(statements, footer=footer))
+
+
+@functools.lru_cache(maxsize=1024)
+def _head(head: str) -> Statement:
+    (found,) = statements_of(f"{head}:\n    pass")
+    return found
+
+
+def text_of(found: Iterable[Row], unit: str, indent: str = "") -> str:
+    """Rows as text, one level of which is indented by `unit`."""
+    statements, footer = settled(found)
+    if not indent:
+        return cst.Module(statements, footer=footer, default_indent=unit).code
+    block = cst.IndentedBlock(statements, footer=footer, indent=indent)
+    return cst.Module([], default_indent=unit).code_for_node(block).partition("\n")[2]
+
+
+def names_of(found: Iterable[Row]) -> set[str]:
+    """Names that code reads or binds, without those of attributes and arguments."""
+    names: set[str] = set()
+    stack: list[cst.CSTNode] = list(found)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, cst.Name):
+            names.add(node.value)
+        skipped = {"Attribute": "attr", "Arg": "keyword"}.get(type(node).__name__)
+        stack += [child for field, child in children(node) if field != skipped]
+    return names
+
+
+def attributes_of(found: Iterable[Row], name: str) -> set[str]:
+    """Attributes of a name that code mentions."""
+    return {
+        node.attr.value
+        for row in found
+        for node in walk(row)
+        if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value == name
+    }
