@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from .networks import Network
 
@@ -29,6 +29,7 @@ class NetworkWriter:
       classifies: whether SavedModels of it that are fed strings give classes and scores.
       mixed: whether its file has weighted sums of several kinds.
       named: whether the program reads its weights by the names of an Estimator.
+      need: says how its file calls a helper, once it imports it.
     """
 
     def __init__(
@@ -41,8 +42,9 @@ class NetworkWriter:
         classifies: bool = False,
         mixed: bool = False,
         named: bool = False,
+        need: Callable[[str], str] = str,
     ) -> None:
-        self.mixed, self.named = mixed, named
+        self.mixed, self.named, self.need = mixed, named, need
         self.network, self.name = network, name
         self.classifies = classifies and network.head.kind in ("binary", "classes")
         self.metrics, self.predictions = list(metrics), list(predictions)
@@ -92,6 +94,10 @@ class NetworkWriter:
         """The layers of a linear model."""
         combiner, columns = (self.network.argument(name, "linear") for name in ("sparse_combiner", "feature_columns"))
         units = "" if self._units == "1" else f", {self._units}"
+        if self.network.preprocessed:
+            more = f", sparse_combiner={combiner}" if combiner in self.network.given else ""
+            yield f"        self.linear_model = {self.need('LinearColumns')}({columns}{units}{more})"
+            return
         keyword = "combiner=" if self.mixed and not units else ""
         more = f", {keyword}{combiner}" if combiner in self.network.given else ""
         yield f"        self.columns = [column_weights(column{units}{more}) for column in {columns}]"
@@ -108,7 +114,8 @@ class NetworkWriter:
         function = name("activation_fn", "dnn")
         activation = function if function in given else '"relu"'
         dense = f"{self.layers}.Dense(units, activation={activation})"
-        yield f"        self.input_layer = {self.layers}.DenseFeatures({columns})"
+        features = self.need("DenseFeatures") if self.network.preprocessed else f"{self.layers}.DenseFeatures"
+        yield f"        self.input_layer = {features}({columns})"
         yield f"        self.hidden_layers = [{dense} for units in {widths}]"
         if self.network.dropout:
             yield f"        self.dropout = {self.layers}.Dropout({self.network.dropout})"
@@ -124,6 +131,8 @@ class NetworkWriter:
 
     def _call(self) -> Iterator[str]:
         summed = f"{self.tf}.add_n([column(features) for column in self.columns]) + self.bias"
+        if self.network.preprocessed:
+            summed = "self.linear_model(features)"
         if not self.network.has_layers:
             yield "    def call(self, features):"
             if self.network.sums:
@@ -158,6 +167,8 @@ class NetworkWriter:
         if labels != "y" or weighted:
             yield from ["", f"    def compute_loss{head}", *shares]
             yield f"        return super().compute_loss(x, {labels}, y_pred, {of_loss})"
+        if self.network.preprocessed and self.head.units == 1 and self.metrics:
+            labels = f"{self.tf}.reshape({labels}, [-1, 1])"  # metrics of Keras 3 want the shape of what is predicted
         if labels != "y" or weighted or predicted != "y_pred":
             yield from ["", f"    def compute_metrics{head}"]
             yield f"        return super().compute_metrics(x, {labels}, {predicted}, {weights})"
@@ -174,6 +185,9 @@ class NetworkWriter:
         """The methods by which each part of a model has its optimizer."""
         if not self.network.combined:
             return
+        linear = "[self.bias, *(weight for column in self.columns for weight in column.trainable_variables)]"
+        if self.network.preprocessed:
+            linear = "self.linear_model.trainable_variables"
         text = f"""
             def compile(self, optimizer, linear_optimizer, **kwargs):
                 super().compile(optimizer, **kwargs)
@@ -184,7 +198,7 @@ class NetworkWriter:
                 with {self.tf}.GradientTape() as tape:
                     y_pred = self(x, training=True)
                     loss = self.compute_loss(x, y, y_pred, sample_weight)
-                linear = [self.bias, *(weight for column in self.columns for weight in column.trainable_variables)]
+                linear = {linear}
                 network = [weight for weight in self.trainable_variables if all(weight is not other for other in linear)]
                 gradients, linear_gradients = tape.gradient(loss, [network, linear])
                 self.optimizer.apply_gradients(zip(gradients, network))
@@ -251,7 +265,7 @@ class NetworkWriter:
 
     def beside(self) -> list[str]:
         """The functions and classes that it needs, each of which a file has once."""
-        own = [self._columns()] if self.network.sums else []
+        own = [self._columns()] if self.network.sums and not self.network.preprocessed else []
         return [*own, *self.head.beside(self.tf, frozenset(self.metrics))]
 
     @property

@@ -57,6 +57,8 @@ class Network:
     """Calls of classes of `tf.keras.metrics` by the names of metrics that the program adds."""
     forwarded: Mapping[str, str] = field(default_factory=dict)
     """Features that predictions hold as well: how the program writes their names."""
+    preprocessed: bool = False
+    """Whether its columns are those on preprocessing layers of Keras."""
 
     @property
     def short(self) -> str:
@@ -91,9 +93,9 @@ class Network:
         return [*self.head.metrics("tf"), *self.more_metrics]
 
     @property
-    def variables(self) -> OfCanned:
-        """Its weights by the names of an Estimator."""
-        return OfCanned(self.sums, self.last, not self.has_layers)
+    def variables(self) -> OfCanned | None:
+        """Its weights by the names of an Estimator; None where one layer has those of all columns."""
+        return None if self.preprocessed else OfCanned(self.sums, self.last, not self.has_layers)
 
     def argument(self, name: str, part: str) -> str:
         """The parameter called `name` of its `part`, ``dnn`` or ``linear``."""
@@ -129,8 +131,8 @@ def is_extended(construction: Construction) -> bool:
     return any(keyword.arg in MORE for keyword in construction.call.keywords)
 
 
-def network_of(project: Project, construction: Construction) -> Network | str:
-    """What is known of a canned Estimator, or why it stays a call of a helper."""
+def network_of(project: Project, construction: Construction, features: str = "columns") -> Network | str:
+    """What is known of a canned Estimator, or why it stays a call of a helper; `features` is the value of the option."""
     module, short = construction.module, construction.name.rpartition(".")[2]
     kind = KINDS_OF_NETWORKS[short]
     try:
@@ -160,7 +162,8 @@ def network_of(project: Project, construction: Construction) -> Network | str:
         return f"`weight_column` of {short}"
     metrics = ast.literal_eval(added) if added is not None else {}
     keys = {_key(module, node): module.segment(node) for node in getattr(forwarded, "elts", ())}
-    return Network(construction, kind, told, head.head, weights, metrics, keys)
+    preprocessed = features == "preprocessing"
+    return Network(construction, kind, told, head.head, weights, metrics, keys, preprocessed)
 
 
 def _key(module: Module, node: ast.expr) -> str:

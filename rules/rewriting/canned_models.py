@@ -31,11 +31,13 @@ _KIND = {True: "Classifier", False: "Regressor"}
 class CannedClass:
     """Writes the class of one canned Estimator, and the call that makes an object of it."""
 
-    def __init__(self, model: CannedModel, name: str, optimizers: OptimizerArguments, tf: str) -> None:
+    def __init__(
+        self, model: CannedModel, name: str, optimizers: OptimizerArguments, tf: str, need: Callable[[str], str]
+    ) -> None:
         self.model, self.network, self.name = model, model.network, name
         self.module, self.call = self.network.construction.module, self.network.construction.call
         self.optimizers, self.tf = optimizers, tf
-        told = model.metrics, model.predictions, tf, model.classifies, model.mixed, model.named
+        told = model.metrics, model.predictions, tf, model.classifies, model.mixed, model.named, need
         self.writer = NetworkWriter(self.network, name, *told)
 
     def call_edits(self) -> list[Edit]:
@@ -128,16 +130,18 @@ class CannedClasses:
         self.project, self.models = project, models
         self.made: dict[ast.Call, CannedClass] = {}
 
-    def add(self, construction: Construction, optimizers: OptimizerArguments, tf: str) -> CannedClass:
-        """The class of one Estimator; those that would say the same are one."""
+    def add(
+        self, construction: Construction, optimizers: OptimizerArguments, tf: str, need: Callable[[str], str]
+    ) -> CannedClass:
+        """The class of one Estimator; those that would say the same are one. `need` says how its file calls a helper."""
         model, module = self.models[construction.call], construction.module
         beside = [other for other in self.made.values() if other.module is module]
         for other in beside:
-            again = CannedClass(model, other.name, optimizers, tf)
+            again = CannedClass(model, other.name, optimizers, tf, need)
             if again.writer.lines() == other.writer.lines():
                 return self.made.setdefault(construction.call, again)
         name = _class_name(self.project, model.network, {other.name for other in beside})
-        return self.made.setdefault(construction.call, CannedClass(model, name, optimizers, tf))
+        return self.made.setdefault(construction.call, CannedClass(model, name, optimizers, tf, need))
 
     def compiled(self, module: Module, renderer: Renderer, grouped: bool) -> dict[ast.Call, Callable[[str], str]]:
         """What writes the statements that compile the models of a file."""

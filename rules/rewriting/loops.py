@@ -68,10 +68,8 @@ class LoopRewrite(FileRewrite):
             return NotPlain(self.why_not_plain)
         modules = reached(self.project, self.group, False)
         inside = {module.path: self._spans(module) for module in modules}
-        networks = {c.call: network_of(self.project, c) for c in self.constructions if is_network(c)}
+        networks = {c.call: network_of(self.project, c, self.features) for c in self.constructions if is_network(c)}
         known = {call: network for call, network in networks.items() if not isinstance(network, str)}
-        if self.features != "columns" and networks:
-            return NotPlain("columns on preprocessing layers")
         for network in known.values():
             network.construction.arguments.update(network.settings)
         written = dict(self._kinds())

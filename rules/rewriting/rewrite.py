@@ -355,7 +355,9 @@ class ProgramRewrite(LoopRewrite):
         """Let a class of the program take the place of a canned Estimator."""
         driver, optimizers = self._driver(construction.module), self._others.optimizers(construction, plain=True)
         driver.handled.add(construction.call.func)
-        made = self._classes.add(construction, optimizers, driver.tensorflow())
+        made = self._classes.add(
+            construction, optimizers, driver.tensorflow(), lambda name: driver.need(name, construction.call)
+        )
         if made.network.head.call is not None:
             driver.heads.add(made.network.head.call.func)
         for edit in made.call_edits():

@@ -169,6 +169,43 @@ estimator = tf.estimator.DNNClassifier([4], [tf.feature_column.numeric_column("a
     assert "column = NumericColumn(column) if isinstance(column, str) else column" in helpers
 
 
+TRAINED = f"""{IMPORT}
+A = [tf.feature_column.categorical_column_with_identity("a", 3)]
+estimator = tf.estimator.KIND
+estimator.train(lambda: tf.data.Dataset.from_tensor_slices(({{"a": [1, 2]}}, [0, 1])).batch(2))
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "lines"),
+    [
+        ("DNNRegressor([4], A)", ["self.input_layer = DenseFeatures(feature_columns)"]),
+        (
+            "LinearClassifier(A, n_classes=5)",
+            ["self.linear_model = LinearColumns(feature_columns, n_classes)", "return self.linear_model(features)"],
+        ),
+        (
+            "DNNLinearCombinedRegressor(linear_feature_columns=A, dnn_feature_columns=A, dnn_hidden_units=[2], "
+            'linear_sparse_combiner="mean")',
+            [
+                "self.linear_model = LinearColumns(linear_feature_columns, sparse_combiner=linear_sparse_combiner)",
+                "linear = self.linear_model.trainable_variables",
+            ],
+        ),
+    ],
+)
+def test_models_of_the_program_read_the_new_columns(kind: str, lines: list[str]) -> None:
+    outcomes = run(TRAINED.replace("KIND", kind))
+    after = text(outcomes)
+    assert ".fit(" in after and all(f"        {line}\n" in after for line in lines) and "column_weights" not in after
+    assert "class CannedModel" not in text(outcomes, HELPERS)
+
+
+def test_weights_that_are_read_by_names_stay_with_helpers() -> None:
+    program = TRAINED.replace("KIND", "LinearRegressor(A)")
+    assert ".fit(" not in text(run(program + 'estimator.get_variable_value("linear/linear_model/a/weights")\n'))
+
+
 def test_columns_of_another_file() -> None:
     columns = f'{IMPORT}\ndef make():\n    return [tf.feature_column.numeric_column("a")]\n'
     main = "import tensorflow as tf\nimport features\n\nestimator = tf.estimator.LinearRegressor(features.make())\n"
