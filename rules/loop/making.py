@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from migrator.analyse.function.translate import is_none
@@ -17,7 +17,7 @@ from ..distribute.task_reads import resolver_line, resolver_of
 from ..distribute.tpu_facts import strategy_lines
 from .comments import comments, of_a_model
 from .flow.order import is_followed
-from .inputs import given_parts
+from .inputs import Input, given_parts
 from .page import Page
 from .places import is_simple, line_above
 from .plan import Distribution, Loop
@@ -86,7 +86,12 @@ class Names:
 
 
 def made(
-    loop: Loop, page: Page, names: Names, spread: Spread | None, compiled: Compiled = MappingProxyType({})
+    loop: Loop,
+    page: Page,
+    names: Names,
+    data: Callable[[Input], str],
+    spread: Spread | None,
+    compiled: Compiled = MappingProxyType({}),
 ) -> Iterator[Edit]:
     """The edits around all models that a file makes; one `spread` over devices may be made in the scope of its strategy.
 
@@ -112,7 +117,7 @@ def made(
         if names.is_gone(source):
             told = [text for _, text in comments(page.module, *page.module.span(page.module.statement(call)))]
             folder = source.settings.directory
-            below = _restored(source, folder, names.model(source), page, names, None) if folder is not None else []
+            below = _restored(source, folder, names.model(source), page, names, None, []) if folder is not None else []
             yield from page.instead(page.module.statement(call), [*lines, *told, *below])
             continue
         if source.model is not None:
@@ -134,7 +139,7 @@ def made(
             yield from page.replaced(params, source.params)
         if source.settings.directory is not None or call in compiled or source.warm is not None:
             named = (spread is None or not spread.makes_model) and source.settings.tpu.use is None
-            yield from _set_up(source, page, names, compiled.get(call), named, loop.distribution)
+            yield from _set_up(source, page, names, compiled.get(call), named, loop, data)
         elif (
             source.name is not None
             and not (spread and spread.makes_model)
@@ -208,7 +213,8 @@ def _set_up(
     names: Names,
     compiled: Callable[[str], str] | None,
     named: bool,
-    told: Distribution | None,
+    loop: Loop,
+    data: Callable[[Input], str],
 ) -> Iterator[Edit]:
     """The lines below a model that compile it and restore its newest checkpoint; those that make it are written already if not
     `named`."""
@@ -225,14 +231,26 @@ def _set_up(
     if source.warm is not None:
         lines.append(f"{model}.warm_start = {page.helper('WarmStart')}({model}, {page.text(source.warm)})")
     if source.settings.directory is not None:
-        lines += _restored(source, source.settings.directory, model, page, names, told)
+        building = loop.building.get(source) if loop.distribution is None else None
+        built = building.lines(model, data(building.use.input), page.unit) if building is not None else []
+        late = building is not None and building.late
+        lines += _restored(
+            source, source.settings.directory, model, page, names, loop.distribution, None if late else built
+        )
     yield from page.below(statement, [*lines, *([f"return {model}"] if source.returned is not None else [])])
 
 
 def _restored(
-    source: Source, directory: ast.expr, model: str, page: Page, names: Names, told: Distribution | None
+    source: Source,
+    directory: ast.expr,
+    model: str,
+    page: Page,
+    names: Names,
+    told: Distribution | None,
+    built: list[str] | None,
 ) -> list[str]:
-    """The lines that restore the newest checkpoint of a folder."""
+    """The lines that restore the newest checkpoint of a folder, behind those by which the weights are `built`; with None it is
+    restored elsewhere."""
     keep = source.settings.fields.get("keep_checkpoint_max")
     kept = "5" if keep is None else page.text(keep)
     hours = source.settings.fields.get("keep_checkpoint_every_n_hours")
@@ -262,10 +280,16 @@ def _restored(
         f"{checkpoint} = {train}.Checkpoint(model={model})",
         *lines,
         f"{checkpoints} = {train}.CheckpointManager({checkpoint}, {own}, {options})",
-        f"if {newest}:",  # one of an Estimator, say, would else be passed over
-        f"{page.unit}{checkpoint}.restore({newest}).assert_existing_objects_matched()",
+        *(restoring(checkpoint, newest, built, page.unit) if built is not None else ()),
         *summaries,
     ]
+
+
+def restoring(checkpoint: str, newest: str, built: Iterable[str], unit: str) -> list[str]:
+    """The lines that restore the newest checkpoint, if there is one, behind those by which the weights are `built`."""
+    # One of an Estimator, say, would else be passed over.
+    restore = f"{checkpoint}.restore({newest}).assert_existing_objects_matched()"
+    return [f"if {newest}:", *(f"{unit}{line}" for line in (*built, restore))]
 
 
 def _recording(source: Source, model: str, page: Page, folder: str, told: Distribution | None) -> list[str]:

@@ -45,8 +45,8 @@ def moves(
     roots = {text.partition(".")[0] for text in stored if "." in text}
     if read & stored or whole & roots:
         return False
-    return not any(map(functools.partial(_acts, module), parts)) or not any(
-        _acts(module, n) for each in between if not _is_made(module, each) for n in walk(each)
+    return not any(map(functools.partial(acts, module), parts)) or not any(
+        acts(module, n) for each in between if not _is_made(module, each) for n in walk(each)
     )
 
 
@@ -60,7 +60,7 @@ def _stored(node: ast.AST) -> Iterator[str]:
         yield ast.unparse(node.func.value)
 
 
-def _acts(module: Module, node: ast.AST) -> bool:
+def acts(module: Module, node: ast.AST) -> bool:
     """Whether a node is a call that may do more than to return a value; the order of such calls is to be kept."""
     if not isinstance(node, ast.Call) or module.nearest(node, ast.Lambda) is not None:
         return False

@@ -31,6 +31,7 @@ from ..exports.signatures import Signatures
 from ..hooks.session_hooks import is_of_protocol
 from ..losses_metrics import step_summaries
 from .arrays import ArrayInput, array_inputs
+from .building import Building, building_of, is_shared_generator
 from .data.datasets import Reader
 from .flow.lifetimes import of_folders
 from .flow.order import of_paths, of_starts
@@ -98,6 +99,8 @@ class Loop:
     """Whether Keras may run several steps in one call: it has to know the number of batches."""
     otherwise: tuple[Remark, ...]
     """Layers that Keras 3 computes otherwise."""
+    building: Mapping[Source, Building]
+    """What makes the weights of models before they are restored."""
     exports: tuple[Export, ...] = ()
     tables: bool = False
     """Whether models may hold lookup tables."""
@@ -232,7 +235,7 @@ def loop_of(
     reason = _of_files(project, modules, inside, sources, told)
     if reason:
         return NotPlain(reason)
-    draws = any(_draws(name) for module in modules for _, name in module.references())
+    draws = any(is_shared_generator(name) for module in modules for _, name in module.references())
     loop = _followed(project, modules, sources, inside, draws)
     if isinstance(loop, Loop):
         reason = of_hooks(modules, inside, {name for use in loop.uses for name in use.names}) or _of_logs(loop.uses)
@@ -257,12 +260,6 @@ def _of_logs(uses: Sequence[Use]) -> str:
         if key != BATCH_LOSS and values.setdefault(key, value).node is not value.node:
             return "two tensors of one name that hooks read"
     return ""
-
-
-def _draws(name: str) -> bool:
-    """Whether a function is one of the generators that a whole process shares."""
-    own = name.endswith((".RandomState", ".default_rng", ".Random", ".SystemRandom"))
-    return name.startswith(("numpy.random.", "random.")) and not own
 
 
 def _of_files(
@@ -341,7 +338,11 @@ def _followed(
     grouped = all(data.counted for use in uses for data in use.data) and _divides(uses)
     layers = tuple(otherwise(modules))
     tables = has_tables(project.modules.values())
-    loop = Loop(tuple(sources), tuple(uses), (*reads, *steps), arrays, draws, grouped, layers, tuple(exported), tables)
+    needing = [*uses, *exported, *(read for read in reads if read.what in (NAMES, VALUE, STEP))]
+    begun = ((source, building_of(project, source, needing)) for source in sources)
+    building = {source: found for source, found in begun if found is not None}
+    all_reads, saved = (*reads, *steps), tuple(exported)
+    loop = Loop(tuple(sources), tuple(uses), all_reads, arrays, draws, grouped, layers, building, saved, tables)
     reason = of_receivers(project, loop.fed) or of_paths([*loop.uses, *loop.exports], loop.readers)
     if any(fed.choices for _, fed in loop.receivers) and len({source.signatures for source in sources}) > 1:
         reason = reason or "one of several Estimators that serve differently"

@@ -139,7 +139,7 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
             yield source.module, *source.settings.session
         if source.settings.tpu.always and source.settings.tpu.resolver is None:
             yield source.module, call, _WITHOUT_TPU
-        if source.settings.directory is not None and not source.needs_keras_2:
+        if source.settings.directory is not None and not source.needs_keras_2 and not _is_restored(loop, source):
             yield (
                 source.module,
                 call,
@@ -342,3 +342,10 @@ def reports_loss(loop: Loop, models: list[str]) -> Use | None:
     )
     evaluations = (use for use in loop.uses if use.method == "evaluate" or use.validation is not None)
     return next(evaluations, None) if compiled else None
+
+
+def _is_restored(loop: Loop, source: Source) -> bool:
+    """Whether its weights and those of its optimizer are there before it is restored."""
+    return (
+        source in loop.building and loop.distribution is None and source.weights is not None and source.weights.stepped
+    )

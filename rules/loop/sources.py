@@ -25,6 +25,7 @@ from .flow.exclusive import exclusive
 from .places import has_its_line, stays
 from .settings import Settings, settings_of
 from .variables import OfModelFn, Variables
+from .weights import Weights, weights_of
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,8 @@ class Kind:
     """How weights of it are read by the names of an Estimator, if they may be."""
     names: frozenset[ast.AST] = frozenset()
     """References to what is told to it, and goes with the Estimator."""
+    weights: Weights | None = None
+    """How its weights are made, if by a call."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +84,8 @@ class Source:
     """Whether Keras 3 cannot train its model at all."""
     variables: Variables | None = None
     """How weights are read by their names, if they may be."""
+    weights: Weights | None = None
+    """How the weights of its model are made, if by a call."""
     params: str = ""
     """The variable that is to hold its parameters, for input functions, where the program writes them into its call."""
 
@@ -175,9 +180,10 @@ def kind_of(plans: list[Plan]) -> Kind:
     starts = any(plan.starting for plan in plans)
     if starts and len(plans) > 1:
         refused = refused or "values of a checkpoint for one of several model_fns"
-    weights = OfModelFn(variable_map(plans[0])) if len(plans) == 1 else None
+    named = OfModelFn(variable_map(plans[0])) if len(plans) == 1 else None
+    shown = any(map(recorded, plans))
     return Kind(
-        dicts, refused, summaries, any(map(recorded, plans)), signatures, hooks, starts=starts, variables=weights
+        dicts, refused, summaries, shown, signatures, hooks, starts=starts, variables=named, weights=weights_of(plans)
     )
 
 
@@ -256,6 +262,7 @@ def _source(
         named,
         kind.needs_keras_2,
         kind.variables,
+        kind.weights,
         name,
     )
     if named and (kind.compiled or kind.model is not None):

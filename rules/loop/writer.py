@@ -21,7 +21,7 @@ from ..exports.exportwriter import ExportWriter
 from .comments import comments
 from .flow.handed import Handed
 from .inputs import Input
-from .making import Compiled, Names, is_held, made, restored, strategies
+from .making import Compiled, Names, is_held, made, restored, restoring, strategies
 from .page import Page
 from .places import is_simple, line_above
 from .plan import Loop
@@ -79,7 +79,7 @@ class LoopWriter:
             self.page.known.update((call, module.segment(call.func).rpartition(".")[0]) for call in export.decoded)
         for where, fed in self.loop.fed:
             self.page.known.update(self.exports.known(fed) if where is module else ())
-        yield from made(self.loop, self.page, self.names, self.spread, self.compiled)
+        yield from made(self.loop, self.page, self.names, self._data, self.spread, self.compiled)
         self.exports.name_choices(self.loop.receivers)
         yield from self.exports.edits(self.loop.exports)
         yield from self.exports.choices(self.loop.receivers, self.loop.first.signatures)
@@ -87,6 +87,7 @@ class LoopWriter:
             model = self.names.receiver(use.sources[0], use.receiver)
             self.page.asides = use.asides
             yield from self._of_strategy(use, model)
+            yield from self._late(use, model)
             yield from self._comments(use)
             yield from self._specs(use)
             yield from self._restored(use, model)
@@ -125,6 +126,16 @@ class LoopWriter:
             yield from self.page.above(statement, above)
         if below:
             yield from self.page.below(self.module.statement(use.call), below)
+
+    def _late(self, use: Use, model: str) -> Iterator[Edit]:
+        """The lines that restore the newest checkpoint above the first use of a model, by whose data its weights are made."""
+        source = use.sources[0]
+        building = self.loop.building.get(source) if self.loop.distribution is None else None
+        if building is not None and building.late and building.use is use:
+            built = building.lines(model, self._data(use.input), self.page.unit)
+            checkpoint, checkpoints = self.names.checkpoint(source), self._checkpoints(use, model)
+            lines = restoring(checkpoint, f"{checkpoints}.latest_checkpoint", built, self.page.unit)
+            yield from self.page.above(line_above(self.module, use.call) or self.module.statement(use.call), lines)
 
     def _handed(self, parameter: Handed, folder: ast.expr) -> Iterator[tuple[ast.AST, str]]:
         """What takes the place of a configuration that a function gets: the folder."""

@@ -30,6 +30,7 @@ from ..exports.signatures import Served, Signatures
 from ..loop.plan import Loop, NotPlain, loop_of, of_one_device
 from ..loop.remarks import ALONE, OF_METRICS, remarks
 from ..loop.sources import Kind, kind_of, kind_of_keras
+from ..loop.weights import Weights
 from ..loop.writer import LoopWriter
 from ..model_fns.model_fns import (
     ModelFn,
@@ -195,4 +196,6 @@ def _kind_of(network: Network | str) -> Kind:
     names = frozenset[ast.AST]() if head is None else frozenset[ast.AST]({head.func})
     signatures = Signatures((Served('"predict"'),), of_head=True, by_text=network.head.by_text, takes_dicts=True)
     hooks = ModelHooks(StepValues(keys=frozenset(network.evaluated)))
-    return Kind(compiled=True, signatures=signatures, hooks=hooks, variables=network.variables, names=names)
+    weights = Weights(labelled=True, stepped=False)  # two optimizers, say, or one of Keras 2 alone
+    known = network.variables
+    return Kind(compiled=True, signatures=signatures, hooks=hooks, variables=known, names=names, weights=weights)

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from modelfn.programs import HELPERS, PATH, run
 
+TOP = Path(__file__).resolve().parent.parent.parent.parent
+LATEST = os.environ.get("MIGRATOR_LATEST_PYTHON") or str(TOP / ".venv-latest" / "bin" / "python")
 PROGRAM = """\
 import argparse
 
@@ -53,12 +55,14 @@ if args.max_steps == 10:  # which is amid an epoch, for the ends of which 12 is 
 """
 
 
-def started(folder: Path, *arguments: str, train: str = TRAIN) -> subprocess.CompletedProcess[str]:
+def started(
+    folder: Path, *arguments: str, train: str = TRAIN, python: str = sys.executable
+) -> subprocess.CompletedProcess[str]:
     """The migrated program, run in a folder."""
     for path, outcome in run(PROGRAM.replace(TRAIN, train)).items():
         assert path in (PATH, HELPERS)
         (folder / path).write_bytes(outcome.after)
-    command = [sys.executable, str(folder / PATH), *arguments]
+    command = [python, str(folder / PATH), *arguments]
     return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=os.environ, timeout=300)
 
 
@@ -71,6 +75,40 @@ def test_a_checkpoint_of_an_estimator_is_not_passed_over(tmp_path: Path) -> None
         tf.compat.v1.train.Saver().save(session, str(tmp_path / "model" / "model.ckpt"), global_step=7)
     done = started(tmp_path)
     assert done.returncode == 1 and "assert_existing_objects_matched" in done.stderr
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("train", [TRAIN, TRAIN_AND_EVALUATE])
+def test_the_checkpoint_of_another_model_is_an_error(train: str, tmp_path: Path) -> None:
+    """As with an Estimator; weights that nothing has made yet would silently begin anew."""
+    pytest.importorskip("tensorflow")
+    assert started(tmp_path, train=train).returncode == 0
+    program = (tmp_path / PATH).read_text()
+    layer = "self.dense = tf.keras.layers.Dense(4, activation=tf.nn.tanh)"
+    (tmp_path / PATH).write_text(program.replace(layer, f"{layer}\n        self.more = tf.keras.layers.Dense(4)"))
+    done = subprocess.run([sys.executable, PATH], capture_output=True, text=True, cwd=tmp_path, timeout=300)
+    assert done.returncode == 0, done.stderr  # a layer that nothing calls has no weights
+    program = program.replace(layer, f"{layer}\n        self.more = tf.keras.layers.Dense(4)")
+    (tmp_path / PATH).write_text(
+        program.replace("self.dense(", "self.more(self.dense(", 1).replace('["x"])', '["x"]))', 1)
+    )
+    done = subprocess.run([sys.executable, PATH], capture_output=True, text=True, cwd=tmp_path, timeout=300)
+    assert done.returncode == 1 and "assert_existing_objects_matched" in done.stderr
+
+
+@pytest.mark.parity
+@pytest.mark.skipif(not os.path.exists(LATEST), reason="needs the newest TensorFlow: make setup-latest")
+def test_two_runs_are_one_with_keras_3(tmp_path: Path) -> None:
+    pytest.importorskip("tensorflow")
+
+    def said(*arguments: str) -> list[str]:
+        done = started(tmp_path, *arguments, python=LATEST)
+        assert done.returncode == 0, done.stderr
+        return [line for line in done.stdout.splitlines() if line.startswith(("loss", "scores"))]
+
+    whole = said("--model_dir=whole")
+    assert said("--model_dir=halves", "--max_steps=5") != whole
+    assert said("--model_dir=halves") == whole
 
 
 @pytest.mark.parity

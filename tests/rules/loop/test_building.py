@@ -1,0 +1,73 @@
+"""Where a model makes its weights by a batch, before its newest checkpoint is restored."""
+
+from __future__ import annotations
+
+import pytest
+from modelfn.programs import migrate, run
+from test_loop import MODEL
+
+MADE = 'estimator = tf.estimator.Estimator(model_fn, "here", params={"units": 1})\n'
+TRAIN = "estimator.train(make_input_fn(8, None), steps=20)\n"
+BUILT = "(features)  # makes the weights that are restored"
+RESTORED = "checkpoint.restore("
+
+
+def place(text: str, part: str) -> int:
+    """The line of a part of a program, which has it once."""
+    lines = [number for number, line in enumerate(text.splitlines()) if part in line]
+    assert len(lines) == 1, text
+    return lines[0]
+
+
+def test_at_the_model_where_its_data_are_known() -> None:
+    text = migrate(f"{MODEL}{MADE}print(1)\n{TRAIN}")
+    assert place(text, BUILT) < place(text, RESTORED) < place(text, "print(1)")
+
+
+@pytest.mark.parametrize("between", ["count = 8\n", "write_files()\n", "tf.io.gfile.makedirs('x')\nprepare()\n"])
+def test_above_its_first_use_where_they_are_known_there(between: str) -> None:
+    train = TRAIN.replace("8", "count") if "count" in between else TRAIN
+    text = migrate(f"{MODEL}{MADE}{between}{train}")
+    last = between.splitlines()[-1]
+    assert place(text, last) < place(text, BUILT) < place(text, RESTORED) < place(text, "model.fit(")
+
+
+def test_data_without_labels() -> None:
+    text = migrate(f"{MODEL}{MADE}for p in estimator.predict(make_input_fn(8, 1)):\n    print(p['score'])\n")
+    assert "for features in make_input_fn(8, 1)().take(1).map(lambda features, *_: features):" in text
+
+
+def test_steps_of_a_function_are_not_those_of_the_program() -> None:
+    between = "def report():\n    print(load())\n    return 3\n\n\n"
+    text = migrate(f"{MODEL}{MADE}{between}{TRAIN}")
+    assert place(text, BUILT) < place(text, "def report():")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        f"if load():\n    {TRAIN}",  # data that may not be there
+        f"while True:\n    {TRAIN}    break\n",
+        f"def work():\n    {TRAIN}\n\nwork()\n",
+        TRAIN.replace("make_input_fn(8, None)", "lambda: make_input_fn(np.random.randint(8), None)()"),
+    ],
+)
+def test_what_may_not_run_is_not_read_before(code: str) -> None:
+    outcome = run(f"import numpy as np\n{MODEL}{MADE}{code}")["program.py"]
+    text = outcome.after.decode()
+    assert BUILT not in text and place(text, "restore(")
+    said = " ".join(diagnostic.message for diagnostic in (*outcome.applied, *outcome.remaining))
+    assert "with Keras 3 a second run does not find the weights" in said
+
+
+def test_nothing_is_read_where_the_program_may_end_before() -> None:
+    text = migrate(f"{MODEL}def main():\n    {MADE}    if load():\n        return\n    {TRAIN}\n\nmain()\n")
+    assert place(text, "if load():") < place(text, BUILT) < place(text, "model.fit(")
+
+
+def test_the_optimizer_has_no_weights_of_its_own_made_where_it_moves_some() -> None:
+    step = "minimize(loss, global_step=tf.train.get_global_step())"
+    some = "minimize(loss, global_step=tf.train.get_global_step(), var_list=tf.trainable_variables()[:1])"
+    assert step in MODEL
+    text = migrate(f"{MODEL.replace(step, some)}{MADE}{TRAIN}")
+    assert "optimizer.build(" not in text
