@@ -31,8 +31,8 @@ from ..exports.signatures import Signatures
 from ..hooks.session_hooks import is_of_protocol
 from ..losses_metrics import step_summaries
 from .arrays import ArrayInput, array_inputs
-from .building import Building, building_of, is_shared_generator
 from .data.datasets import Reader
+from .flow.building import Building, building_of, is_shared_generator
 from .flow.lifetimes import of_folders
 from .flow.order import of_paths, of_starts
 from .inputs import given_parts

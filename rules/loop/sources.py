@@ -22,10 +22,10 @@ from ..exports.signatures import Signatures, signatures_of
 from ..losses_metrics.matrices import reports_matrix
 from ..losses_metrics.step_summaries import recorded, shown_metrics, written
 from .flow.exclusive import exclusive
+from .flow.weights import Weights, weights_of
 from .places import has_its_line, stays
 from .settings import Settings, settings_of
 from .variables import OfModelFn, Variables
-from .weights import Weights, weights_of
 
 
 @dataclass(frozen=True)

@@ -27,10 +27,10 @@ from ..estimator_calls.checkpoint_readers import (
 )
 from ..estimator_calls.keras_estimator import MODEL_TO_ESTIMATOR
 from ..exports.signatures import Served, Signatures
+from ..loop.flow.weights import Weights
 from ..loop.plan import Loop, NotPlain, loop_of, of_one_device
 from ..loop.remarks import ALONE, OF_METRICS, remarks
 from ..loop.sources import Kind, kind_of, kind_of_keras
-from ..loop.weights import Weights
 from ..loop.writer import LoopWriter
 from ..model_fns.model_fns import (
     ModelFn,

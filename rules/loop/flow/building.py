@@ -14,10 +14,10 @@ from migrator.resolve.project import Project
 from migrator.resolve.reaching import block_of
 from migrator.resolve.syntax import place_of, walk
 
-from .inputs import given_parts
-from .places import acts, line_above, moves
-from .sources import Place, Source
-from .use import Use
+from ..inputs import given_parts
+from ..places import acts, line_above, moves
+from ..sources import Place, Source
+from ..use import Use
 
 _LEAVES = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 _TELLS = ("tensorflow.logging.", "tensorflow.compat.v1.logging.", "logging.", "absl.logging.")
