@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import tensorflow as tf
 
-from migrator.parity.probe.tf1.ordering import HOOKS_READ, read_step_first, read_weights_first
+from migrator.parity.probe.tf1.ordering import HOOKS_READ, decay_with_data, read_step_first, read_weights_first
 
 v1 = tf.compat.v1
 
@@ -99,3 +99,38 @@ def test_weights_whose_value_no_gradient_needs_are_read_before_the_update(resour
         assert not read_weights_first(spec)
         session.run(v1.global_variables_initializer())
         assert [session.run([late, train_op])[0] for _ in range(2)] == [9.0, 7.0]
+
+
+@pytest.mark.parametrize("resource", [False, True])
+def test_moments_do_not_decay_in_a_step_without_data(resource: bool) -> None:
+    def moments(waits: bool) -> list[float]:
+        """The first moments of a table after one step, and after one that found no data."""
+        with tf.Graph().as_default(), v1.variable_scope("", use_resource=resource), v1.Session() as session:
+            ids = v1.data.make_one_shot_iterator(tf.data.Dataset.from_tensors([0, 2])).get_next()
+            table = v1.get_variable("table", initializer=tf.ones([4, 1]))
+            loss = tf.reduce_sum(tf.nn.embedding_lookup(table, ids) ** 2)
+            optimizer = v1.train.AdamOptimizer(0.1)
+            train_op = optimizer.minimize(loss)
+            spec = types.SimpleNamespace(train_op=train_op, loss=loss)
+            if waits:
+                assert decay_with_data(spec) and not decay_with_data(spec)
+            session.run(v1.global_variables_initializer())
+            session.run(train_op)
+            first = session.run(optimizer.get_slot(table, "m"))
+            for _ in range(20):  # whether it decays is a race that it wins nearly always
+                with pytest.raises(tf.errors.OutOfRangeError):
+                    session.run(train_op)
+            return [float(first.sum()), float(session.run(optimizer.get_slot(table, "m")).sum())]
+
+    first, last = moments(waits=True)
+    assert first == last
+    first, last = moments(waits=False)
+    assert last < first  # as TensorFlow does
+
+
+def test_dense_moments_stay_as_they_are() -> None:
+    with tf.Graph().as_default():
+        weight = v1.get_variable("weight", [3])
+        loss = tf.reduce_sum(weight**2)
+        assert not decay_with_data(types.SimpleNamespace(train_op=v1.train.AdamOptimizer().minimize(loss), loss=loss))
+        assert not decay_with_data(types.SimpleNamespace(train_op=None, loss=None))

@@ -276,6 +276,11 @@ def install(recorder: Recorder, draws: randomness.Draws) -> None:
             recorder.note(
                 "the old program leaves open whether weights change before they are read: they are read first"
             )
+        if kind == "train" and ordering.decay_with_data(spec) and recorder.taken.get(recorder.stream(self)):
+            recorder.note(
+                "the moments of looked-up tables decay once more in the step that finds no more data, in the old program "
+                "alone: compared without that"
+            )
         field = {"train": "training_hooks", "evaluate": "evaluation_hooks", "predict": "prediction_hooks"}[kind]
         if spec.scaffold is not None and spec.scaffold.init_fn is not None:
             recorder.filled.add(recorder.stream(self))

@@ -40,6 +40,26 @@ def read_weights_first(spec: Any) -> bool:
     return any(found)
 
 
+def decay_with_data(spec: Any) -> bool:
+    """Let moments that decay before rows are added to them, as those of looked-up tables, wait for the loss; whether some did not.
+
+    The step that finds no more data fails, but decays them once more, as they need none: a training that goes on from there, an
+    epoch later, differs from one that has all data at once.
+    """
+    import tensorflow as tf
+
+    if spec.train_op is None or tf.distribute.has_strategy():
+        return False
+    needed, found = _needed(spec), False
+    trainable = {id(variable) for variable in tf.compat.v1.trainable_variables()}
+    for variable in (each for each in tf.compat.v1.global_variables() if id(each) not in trainable):
+        writes = _writes(variable, needed)
+        whole = [op for op in writes if op.type.startswith("Assign")]
+        if whole and len(whole) < len(writes):  # the others scatter rows
+            found |= _order([spec.loss.op], whole)
+    return found
+
+
 def _needed(spec: Any) -> set[Any]:
     """The operations of a training step."""
     return _before([getattr(part, "op", part) for part in (spec.train_op, spec.loss)])
