@@ -233,7 +233,7 @@ def _set_up(
     if source.settings.directory is not None:
         building = loop.building.get(source) if loop.distribution is None else None
         built = building.lines(model, data(building.use.input), page.unit) if building is not None else []
-        late = building is not None and building.late
+        late = building is not None and building.above is not None
         lines += _restored(
             source, source.settings.directory, model, page, names, loop.distribution, None if late else built
         )

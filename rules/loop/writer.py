@@ -87,7 +87,10 @@ class LoopWriter:
             model = self.names.receiver(use.sources[0], use.receiver)
             self.page.asides = use.asides
             yield from self._of_strategy(use, model)
-            yield from self._late(use, model)
+            above, late = self._late(use, model)
+            if above is not None and (use.method != "train" or above is not module.statement(use.call)):
+                yield from self.page.above(above, late)
+                late = []
             yield from self._comments(use)
             yield from self._specs(use)
             yield from self._restored(use, model)
@@ -100,7 +103,8 @@ class LoopWriter:
                 data = name
             if use.method == "train":
                 lines = self._training(use, model, self.spread.data(use) if self.spread is not None else data)
-                yield from self.page.instead(module.statement(use.call), lines)
+                apart = [""] if late and lines[0].startswith("def ") else []
+                yield from self.page.instead(module.statement(use.call), [*late, *apart, *lines])
             elif use.method == "evaluate":
                 on_cluster = self.spread is not None and self.spread.distribution.on_cluster
                 data = self.spread.evaluation(use, data) if self.spread and on_cluster else data + self._taken(use)
@@ -127,15 +131,16 @@ class LoopWriter:
         if below:
             yield from self.page.below(self.module.statement(use.call), below)
 
-    def _late(self, use: Use, model: str) -> Iterator[Edit]:
-        """The lines that restore the newest checkpoint above the first use of a model, by whose data its weights are made."""
+    def _late(self, use: Use, model: str) -> tuple[ast.stmt | None, list[str]]:
+        """The lines that restore the newest checkpoint above the first use of a model, by whose data its weights are made, and
+        the statement below them."""
         source = use.sources[0]
         building = self.loop.building.get(source) if self.loop.distribution is None else None
-        if building is not None and building.late and building.use is use:
-            built = building.lines(model, self._data(use.input), self.page.unit)
-            checkpoint, checkpoints = self.names.checkpoint(source), self._checkpoints(use, model)
-            lines = restoring(checkpoint, f"{checkpoints}.latest_checkpoint", built, self.page.unit)
-            yield from self.page.above(line_above(self.module, use.call) or self.module.statement(use.call), lines)
+        if building is None or building.above is None or building.use is not use:
+            return None, []
+        built = building.lines(model, self._data(use.input), self.page.unit)
+        checkpoint, newest = self.names.checkpoint(source), f"{self._checkpoints(use, model)}.latest_checkpoint"
+        return building.above, restoring(checkpoint, newest, built, self.page.unit)
 
     def _handed(self, parameter: Handed, folder: ast.expr) -> Iterator[tuple[ast.AST, str]]:
         """What takes the place of a configuration that a function gets: the folder."""

@@ -4,10 +4,11 @@ restores no others."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Optional
 
+from migrator.analyse.statements.names import binds
 from migrator.normalise.draft.returns import own_nodes
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
@@ -15,7 +16,7 @@ from migrator.resolve.reaching import block_of
 from migrator.resolve.syntax import place_of, walk
 
 from ..inputs import given_parts
-from ..places import acts, line_above, moves
+from ..places import acts, has_its_line, line_above, moves
 from ..sources import Place, Source
 from ..use import Use
 
@@ -29,8 +30,8 @@ class Building:
     """The use whose data make the weights of a model."""
 
     use: Use
-    late: bool
-    """Whether its data are known where it stands alone, so that the checkpoint is restored above it."""
+    above: Optional[ast.stmt]
+    """The statement above which the checkpoint is restored, as the data are known there alone; None: where the model is made."""
 
     def lines(self, model: str, data: str, unit: str) -> list[str]:
         """The lines that make the weights of a `model` by one batch of `data`."""
@@ -52,29 +53,59 @@ def building_of(project: Project, source: Source, places: Collection[Place]) -> 
         return None
     made, mine = module.statement(source.construction.call), [place for place in places if source in place.sources]
     block = block_of(module, made)
-    straight = [p for p in mine if p.module is module and module.statement(p.at) in block and isinstance(p, Use)]
+    straight = [p for p in mine if isinstance(p, Use) and _entered(module, p, block) is not None]
     first = min(straight, key=lambda use: module.span(use.at), default=None)
-    if not isinstance(first, Use) or first.sources != (source,) or _draws(project, first):
+    above = _entered(module, first, block) if first is not None else None
+    if first is None or above is None or first.sources != (source,) or _draws(project, first):
         return None
-    if _is_known(module, made, first):
-        return Building(first, late=False)
+    if _is_known(module, made, first, above):
+        return Building(first, None)
     room = module.nearest(made, ast.FunctionDef)
     near = all(p.module is module and p.by_name and module.nearest(p.at, ast.FunctionDef) is room for p in mine)
-    late = near and line_above(module, first.call) is not None
-    return Building(first, late=True) if late and all(place_of(p.at) >= place_of(first.at) for p in mine) else None
+    alone = (
+        line_above(module, first.call) is not None
+        if above is module.statement(first.call)
+        else has_its_line(module, above)
+    )
+    return (
+        Building(first, above) if near and alone and all(place_of(p.at) >= place_of(first.at) for p in mine) else None
+    )
 
 
-def _is_known(module: Module, made: ast.stmt, use: Use) -> bool:
-    """Whether the data of a use are the same behind a statement above it, which the use always follows."""
-    block, last = block_of(module, made), module.statement(use.call)
-    between = block[block.index(made) + 1 : block.index(last)]
-    inner = list(own_nodes([statement for statement in between if isinstance(statement, ast.stmt)]))
-    if any(isinstance(node, _LEAVES) for node in inner):
+def _entered(module: Module, use: Use, block: Sequence[ast.AST]) -> Optional[ast.stmt]:
+    """The statement of a block that surely comes to a use, or is a loop over it that makes nothing of its data."""
+    if use.module is not module or module.nearest(use.call, ast.Lambda) is not module.nearest(block[0], ast.Lambda):
+        return None
+    outer = statement = module.statement(use.call)
+    while outer not in block:
+        inner, parent = outer, module.parent(outer)
+        if not isinstance(parent, (ast.For, ast.With)) or inner not in parent.body:
+            return None
+        outer = parent
+    return None if outer is not statement and _read(use) & binds(outer) else outer
+
+
+def _read(use: Use) -> set[str]:
+    """The names of which the data of a use are made."""
+    return {node.id for value in _values(use) for node in walk(value) if isinstance(node, ast.Name)}
+
+
+def _values(use: Use) -> list[ast.expr]:
+    """The expressions of the program of which the data of a use are made."""
+    values = [*use.input.parts(use.module), *given_parts(use.input.given)]
+    return [value for value in values if hasattr(value, "lineno")]
+
+
+def _is_known(module: Module, made: ast.stmt, use: Use, last: ast.stmt) -> bool:
+    """Whether the data of a use are the same behind a statement above that one which comes to the use."""
+    block = block_of(module, made)
+    between = [each for each in block[block.index(made) + 1 : block.index(last)] if isinstance(each, ast.stmt)]
+    inner = list(own_nodes(between))
+    if any(isinstance(node, _LEAVES) for node in inner) or any(_read(use) & binds(each) for each in between):
         return False
     if any(acts(module, node) and not _tells(module, node) and node is not use.call for node in inner):
         return False
-    values = [*use.input.parts(module), *given_parts(use.input.given)]
-    return moves(module, made, last, [value for value in values if hasattr(value, "lineno")])
+    return moves(module, made, last, _values(use))
 
 
 def _tells(module: Module, node: ast.AST) -> bool:

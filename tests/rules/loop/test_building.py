@@ -24,12 +24,26 @@ def test_at_the_model_where_its_data_are_known() -> None:
     assert place(text, BUILT) < place(text, RESTORED) < place(text, "print(1)")
 
 
-@pytest.mark.parametrize("between", ["count = 8\n", "write_files()\n", "tf.io.gfile.makedirs('x')\nprepare()\n"])
+@pytest.mark.parametrize(
+    "between",
+    [
+        "count = 8\n",
+        "write_files()\n",
+        "tf.io.gfile.makedirs('x')\nprepare()\n",
+    ],
+)
 def test_above_its_first_use_where_they_are_known_there(between: str) -> None:
     train = TRAIN.replace("8", "count") if "count" in between else TRAIN
     text = migrate(f"{MODEL}{MADE}{between}{train}")
-    last = between.splitlines()[-1]
+    last = between.splitlines()[0]
     assert place(text, last) < place(text, BUILT) < place(text, RESTORED) < place(text, "model.fit(")
+
+
+def test_a_loop_reads_the_data_of_its_first_turn() -> None:
+    text = migrate(f"{MODEL}{MADE}for epoch in range(2):\n    {TRAIN}")
+    assert place(text, BUILT) < place(text, RESTORED) < place(text, "for epoch in")
+    text = migrate(f"{MODEL}{MADE}count = 8\nfor epoch in range(2):\n    {TRAIN.replace('8', 'count')}")
+    assert place(text, "count = 8") < place(text, BUILT) < place(text, RESTORED) < place(text, "for epoch in")
 
 
 def test_data_without_labels() -> None:
@@ -48,6 +62,8 @@ def test_steps_of_a_function_are_not_those_of_the_program() -> None:
     [
         f"if load():\n    {TRAIN}",  # data that may not be there
         f"while True:\n    {TRAIN}    break\n",
+        f"for count in (4, 8):\n    {TRAIN.replace('8', 'count')}",
+        "run(lambda: estimator.evaluate(make_input_fn(8, 1)))\n",
         f"def work():\n    {TRAIN}\n\nwork()\n",
         TRAIN.replace("make_input_fn(8, None)", "lambda: make_input_fn(np.random.randint(8), None)()"),
     ],

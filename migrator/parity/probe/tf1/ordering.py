@@ -41,7 +41,7 @@ def read_weights_first(spec: Any) -> bool:
 
 
 def decay_with_data(spec: Any) -> bool:
-    """Let moments that decay before rows are added to them, as those of looked-up tables, wait for the loss; whether some did not.
+    """Let moments that decay before rows are added to them, as for looked-up tables, wait for the loss; whether some did not.
 
     The step that finds no more data fails, but decays them once more, as they need none: a training that goes on from there, an
     epoch later, differs from one that has all data at once.
