@@ -12,7 +12,7 @@ import pytest
 
 from migrator.parity.judge.compare import compare
 from migrator.parity.judge.report import DIFFERENT, EQUAL, CaseReport
-from migrator.parity.judge.summaries import ELSEWHERE, GOES_ON, NOT_WRITTEN, RENAMED
+from migrator.parity.judge.summaries import ELSEWHERE, GOES_ON, NOT_WRITTEN, RENAMED, UNNAMED
 from migrator.parity.probe.recorded import summaries
 from migrator.parity.probe.recorded.store import Reader, Writer
 
@@ -20,13 +20,15 @@ Tags = dict[str, list[list[Any]]]
 LOSS: Tags = {"loss": [[1, 0.5], [11, 0.25]]}
 
 
-def judged(folder: Path, old: dict[str, Tags], new: dict[str, Tags]) -> CaseReport:
-    """The verdict on two programs with the same losses that wrote these tags to these folders."""
+def judged(folder: Path, old: dict[str, Tags], new: dict[str, Tags], unnamed: str = "none") -> CaseReport:
+    """The verdict on two programs with the same losses that wrote these tags to these folders; to those below `unnamed`
+    since an Estimator had none."""
     for side, folders in (("old", old), ("new", new)):
         writer = Writer(str(folder / side))
         writer.event("step", stream=0, step=1, loss=1.0, batch=[None, None], others=[], sums={}, values={})
         for name, tags in folders.items():
-            writer.event("summaries", folder=name, tags=tags)
+            told = {"unnamed": True} if side == "old" and name.startswith(unnamed) else {}
+            writer.event("summaries", folder=name, tags=tags, **told)
         writer.close()
     report = CaseReport("case")
     compare(report, Reader(str(folder / "old")), Reader(str(folder / "new")))
@@ -80,6 +82,24 @@ def test_a_folder_that_is_missing_among_others(tmp_path: Path) -> None:
 def test_a_program_that_writes_elsewhere_is_not_judged(tmp_path: Path) -> None:
     report = judged(tmp_path, {"program/model": LOSS}, {"program/logs/train": LOSS})
     assert report.notes == [NOT_WRITTEN] and not report.differences
+
+
+@pytest.mark.parametrize(
+    ("new", "missing"), [("tmp/temporary 1", False), ("tmp/temporary 2", True), ("program/other", False)]
+)
+def test_a_folder_that_an_estimator_made_for_itself_is_judged_if_there_is_such_a_one(
+    tmp_path: Path, new: str, missing: bool
+) -> None:
+    old = {"tmp/temporary 1": LOSS, "tmp/temporary 2": LOSS, "tmp/temporary 2/eval": LOSS, "program/other": LOSS}
+    own = {"tmp/temporary 1": LOSS, "program/other": LOSS, new: LOSS}
+    report = judged(tmp_path, old, own, "tmp/temporary 2")
+    assert [one.where for one in report.differences] == (["temporary 2/eval: loss"] if missing else [])
+    assert report.notes == ([] if missing else [UNNAMED])
+
+
+def test_a_folder_that_a_program_made_is_judged(tmp_path: Path) -> None:
+    report = judged(tmp_path, {"tmp/temporary 1": LOSS, "tmp/temporary 2": LOSS}, {"tmp/temporary 1": LOSS}, "tmp/x")
+    assert len(report.differences) == 1
 
 
 BOARD = {"m/train": {"epoch_loss": [[0, 0.5]]}, "m/validation": {"epoch_loss": [[0, 0.5]]}}
@@ -158,10 +178,12 @@ def test_event_files_of_both_versions_are_read(tmp_path: Path) -> None:
         tf.summary.text("words", "some", step=3)
     (box / "program" / "events.out.tfevents.broken").write_bytes(b"no record at all")
     writer = Writer(str(tmp_path / "recording"))
-    summaries.record(writer, str(box))
+    summaries.record(writer, str(box), unnamed={"tmpabcdefgh"})
     summaries.record(writer, str(box), since=time.time() + 60)  # all of it came with the program
     writer.close()
-    found = {event["folder"]: event["tags"] for event in Reader(str(tmp_path / "recording")).of("summaries")}
+    events = list(Reader(str(tmp_path / "recording")).of("summaries"))
+    found = {event["folder"]: event["tags"] for event in events}
+    assert [event["folder"] for event in events if event.get("unnamed")] == ["tmp/temporary 1"]
     assert found == {
         "tmp/temporary 1": {"loss": [[1, 0.5], [11, 5.5]]},
         "program/model": {"loss": [[3, 0.25]], "kernel": [[3, None]], "words": [[3, None]]},

@@ -13,6 +13,7 @@ from migrator.parity.judge.report import CaseReport, Difference, Tolerance
 from migrator.parity.probe.recorded.store import Reader
 
 NOT_WRITTEN = "not compared: summaries, as the new program writes none to the folders of the old one"
+UNNAMED = "not compared: summaries in a folder that an Estimator made for itself, where the new program writes none"
 ELSEWHERE = (
     "not compared: summaries of losses, metrics and evaluations, "
     "which TensorBoard of Keras writes to `train` and `validation`"
@@ -44,6 +45,11 @@ _COPY = re.compile(r"_\d+$")
 def compare_summaries(report: CaseReport, old: Reader, new: Reader, drift: Drift) -> list[Difference]:
     """The differences. What the new side writes besides is none."""
     left, right = ({event["folder"]: event["tags"] for event in side.of("summaries")} for side in (old, new))
+    known = set(map(_temporary, right))
+    passing = {f for f in left if f in _unnamed(old) and _temporary(f) not in known}
+    if passing and set(left) - passing:
+        report.notes.append(UNNAMED)
+        left = {folder: tags for folder, tags in left.items() if folder not in passing}
     if left and not set(left) & set(right):
         report.notes.append(NOT_WRITTEN)
         return []
@@ -70,6 +76,17 @@ def compare_summaries(report: CaseReport, old: Reader, new: Reader, drift: Drift
             if message and not (message.startswith("step ") and where in drift.summaries):
                 found.append(Difference("summaries", where, message))
     return found
+
+
+def _unnamed(old: Reader) -> set[str]:
+    """Folders that Estimators made for themselves, as the program named none."""
+    return {event["folder"] for event in old.of("summaries") if event.get("unnamed")}
+
+
+def _temporary(folder: str) -> str:
+    """The temporary folder that one is in, if it is in one."""
+    parts = folder.split("/")
+    return next(("/".join(parts[: at + 1]) for at, part in enumerate(parts) if part.startswith("temporary ")), folder)
 
 
 def _trainings(old: Reader) -> Iterator[tuple[list[int], int]]:

@@ -10,6 +10,7 @@ import copy
 import json
 import os
 import sys
+import tempfile
 import threading
 import time
 import weakref
@@ -54,6 +55,8 @@ class Recorder:
         self.notes: set[str] = set()
         self.budget = FULL_STEP_BYTES
         self.folders: set[str] = set()
+        self.unnamed: set[str] = set()
+        """Names of folders that Estimators made for themselves."""
         self.exported: list[str] = []
         self.open_predictions: dict[int, tuple[list[Any], bool]] = {}
         self.features: Any = None
@@ -353,7 +356,18 @@ def install(recorder: Recorder, draws: randomness.Draws) -> None:
             recorder.close_prediction(call, complete)
 
     def watched_init(self: Any, *args: Any, **named: Any) -> None:
-        init(self, *args, **named)
+        make = tempfile.mkdtemp
+
+        def mkdtemp(*args: Any, **named: Any) -> Any:
+            folder = make(*args, **named)
+            recorder.unnamed.add(os.path.basename(folder))
+            return folder
+
+        tempfile.mkdtemp = mkdtemp
+        try:
+            init(self, *args, **named)
+        finally:
+            tempfile.mkdtemp = make
         _own_folder(recorder, self)
 
     _watch_heads(within)
@@ -456,7 +470,7 @@ def main(config_path: str) -> int:
         recorder.close_prediction(call, False)
     if not recorder.cluster and not recorder.free:
         exports.record_kept(recorder.writer, recorder.exported)
-        summaries.record(recorder.writer, config["sandbox"], recorder.started)
+        summaries.record(recorder.writer, config["sandbox"], recorder.started, recorder.unnamed)
     recorder.writer.event("redirected", prefixes=recorder.redirect.prefixes)
     recorder.writer.event("done")
     return 0

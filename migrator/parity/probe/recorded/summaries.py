@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Collection
 from typing import Any, Optional
 
 from . import store
@@ -12,10 +13,11 @@ _TEMPORARY = re.compile(r"^tmp[a-z0-9_]{8}$")
 """Folders that `tempfile.mkdtemp` names by chance."""
 
 
-def record(writer: store.Writer, sandbox: str, since: float = 0.0) -> None:
+def record(writer: store.Writer, sandbox: str, since: float = 0.0, unnamed: Collection[str] = ()) -> None:
     """Record what the event files below `sandbox` hold, with an event ``summaries`` for each of their folders.
 
-    Files that were last written before `since` came with the program, and are left out.
+    Files that were last written before `since` came with the program, and are left out. `unnamed` are the folders that
+    Estimators made for themselves, as the program names none.
     """
     import tensorflow as tf
 
@@ -39,10 +41,11 @@ def record(writer: store.Writer, sandbox: str, since: float = 0.0) -> None:
     temporary: dict[str, str] = {}
     for _, folder, tags in sorted(found, key=lambda item: item[:2]):
         parts = folder.split(os.sep)
+        own = not set(parts).isdisjoint(unnamed)
         for index, part in enumerate(parts):
             if _TEMPORARY.match(part):
                 parts[index] = temporary.setdefault(part, f"temporary {len(temporary) + 1}")
-        writer.event("summaries", folder="/".join(parts), tags=tags)
+        writer.event("summaries", folder="/".join(parts), tags=tags, **({"unnamed": True} if own else {}))
 
 
 def _number(value: Any) -> Optional[float]:
