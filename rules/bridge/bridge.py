@@ -92,7 +92,7 @@ class BridgeRewrite(ProgramRewrite):
                 if (at := trains_on_tpu(self.project.modules.values())) is not None:
                     raise Unsupported("a model_fn that stays a graph does not train on TPUs", at)
         obstacles.refuse()
-        self.loop = self._loop()
+        self.loop, model = self._loop(), graph_loops.model_of(self.project, self._reached())
         for construction in self.constructions:
             self.at = construction.module
             if construction.name != ESTIMATOR:
@@ -100,7 +100,7 @@ class BridgeRewrite(ProgramRewrite):
             with obstacles:
                 driver = self._driver(construction.module)
                 if isinstance(self.loop, Loop):
-                    driver.graph_model(construction.call, construction.arguments, graph_loops.MODEL, _ELSEWHERE)
+                    driver.graph_model(construction.call, construction.arguments, model, _ELSEWHERE)
                 elif construction.tpu:
                     tpu.construction(driver, construction.call, construction.arguments)
                 else:
@@ -141,12 +141,12 @@ class BridgeRewrite(ProgramRewrite):
         if self.distributed and not self.alone:
             return NotPlain("it may train on several devices or machines")
         modules = self._reached()
-        kind = graph_loops.kind_of_graphs(modules)
+        kind = graph_loops.kind_of_graphs(modules, self._is_hooked)
         kinds = {construction.call: kind for construction in self.constructions}
         loop = loop_of(self.project, modules, self.constructions, kinds, self.estimators, {})
         if not isinstance(loop, Loop):
             return loop
-        reason = graph_loops.why_not(loop, modules) or (of_one_device(loop) if self.alone else "")
+        reason = graph_loops.why_not(loop, modules, self._is_hooked) or (of_one_device(loop) if self.alone else "")
         if reason:
             return NotPlain(reason)
         if self.alone and self.distributed:
@@ -156,7 +156,12 @@ class BridgeRewrite(ProgramRewrite):
 
     def _compiled(self, module: Module, renderer: Renderer, grouped: bool) -> dict[ast.Call, Callable[[str], str]]:
         calls = (construction.call for construction in self.constructions if construction.module is module)
-        return dict.fromkeys(calls, graph_loops.compiled(grouped))
+        return dict.fromkeys(calls, graph_loops.compiled(grouped and not self._is_hooked))
+
+    @property
+    def _is_hooked(self) -> bool:
+        """Whether hooks are called around steps."""
+        return graph_loops.model_of(self.project, self._reached()) != graph_loops.MODEL
 
     def _driver(self, module: Module) -> Driver:
         driver = super()._driver(module)

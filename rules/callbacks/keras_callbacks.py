@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Union
 
@@ -344,7 +344,7 @@ def is_listener(name: str) -> bool:
     return name in _LISTENERS
 
 
-def of_hooks(modules: Sequence[Module], inside: Mapping[str, Spans], known: set[ast.expr]) -> str:
+def of_hooks(modules: Sequence[Module], inside: Mapping[str, Spans], known: Collection[ast.AST]) -> str:
     """Why hooks stay, beside those that are understood."""
     for module in modules:
         spans = inside.get(module.path, Spans())

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from migrator.rewrite import Replace, code, with_arguments
 from migrator.vocabulary.diagnostics import Edit
 
+from ..hooks.session_hooks import reads_step_before
 from .page import Page
 from .places import line_above
 from .rows import Rows, free_names, listed, named, rows_of
@@ -34,7 +35,7 @@ class PredictionWriter:
         if use.is_first and isinstance(parent, ast.Call):
             yield from self._first(use, parent, f"{model}.predict({data}.take(1), verbose=0)")
             return
-        predict = f"{model}.predict({data}, verbose=0)"
+        predict = f"{model}.predict({data}{self._hooks(use)}, verbose=0)"
         if not use.sources[0].has_dicts:
             _, places = named(module, call)
             through = len(places) == 1 and self._is_gone_through(places[0])
@@ -58,6 +59,13 @@ class PredictionWriter:
             yield from self._columns(rows, names, held)
         else:
             yield from self._dicts(use, predict, name)
+
+    def _hooks(self, use: Use) -> str:
+        """The argument for hooks that a graph runs as they are."""
+        if "hooks" not in use.arguments:
+            return ""
+        behind = ", steps_behind=1" if reads_step_before(self.module) else ""
+        return f", callbacks={self.page.helper('graph_hooks')}({self.page.text(use.arguments['hooks'])}{behind})"
 
     def _by_batches(self, use: Use, batches: str) -> Iterator[Edit]:
         """Predictions that are made as they are read: of whole batches where the program wants these, else of examples."""

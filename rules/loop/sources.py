@@ -53,9 +53,13 @@ class Kind:
     variables: Variables | None = None
     """How weights of it are read by the names of an Estimator, if they may be."""
     names: frozenset[ast.AST] = frozenset()
-    """References to what is told to it, and goes with the Estimator."""
+    """References to what is told to it, and goes with the Estimator or stays in its graph."""
     weights: Weights | None = None
     """How its weights are made, if by a call."""
+    watched: bool = False
+    """Whether its predictions may be given hooks, which it runs as they are."""
+    draws: bool = False
+    """Whether hooks may take batches of their own beside those of the steps."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +92,10 @@ class Source:
     """How the weights of its model are made, if by a call."""
     params: str = ""
     """The variable that is to hold its parameters, for input functions, where the program writes them into its call."""
+    watched: bool = False
+    """Whether its predictions may be given hooks."""
+    draws: bool = False
+    """Whether hooks may take batches of their own."""
 
     @property
     def warm(self) -> ast.expr | None:
@@ -264,6 +272,8 @@ def _source(
         kind.variables,
         kind.weights,
         name,
+        kind.watched,
+        kind.draws,
     )
     if named and (kind.compiled or kind.model is not None):
         return "values of a checkpoint, which may be that of an Estimator without a model_fn"

@@ -150,7 +150,7 @@ def _method(
     if isinstance(hooks, str) or hooks.stops:
         return hooks if isinstance(hooks, str) else _STOPS
     more = sorted(set(told) - _UNDERSTOOD[method])
-    if more:
+    if more and not (more == ["hooks"] and all(source.watched for source in sources)):  # of predictions
         return f"`{more[0]}` of {method}"
     whole = told.get(WHOLE)
     if whole is not None and not _are_read_at_once(module, call, whole, sources):
@@ -165,6 +165,8 @@ def _method(
     if isinstance(found, str):
         return found
     use = _limited(reader, Use(module, call, method, node, sources, found, told, hooks=hooks))
+    if "hooks" in told and (use.by_batches or use.is_first):
+        return "`hooks` of predictions that are not all made"
     return _refused(module, call, method) or use
 
 

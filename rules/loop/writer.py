@@ -231,7 +231,8 @@ class LoopWriter:
     def _limited(self, use: Use, steps: str) -> str:
         """What ends a training after so many steps, each of which is one batch of each replica."""
         # Keras 2 begins another step where it does not know the number of batches, and counts it.
-        taken = self.spread is None and (use.input.data.counted or use.unlimited)
+        counted = use.input.data.counted and not use.sources[0].draws
+        taken = self.spread is None and (counted or use.unlimited)
         return f".take({steps})" if taken else f", steps_per_epoch={steps}"
 
     def _epochs(self, use: Use, model: str, data: str, goes_on: bool) -> list[str]:
@@ -339,7 +340,8 @@ class LoopWriter:
         """At most so many batches."""
         if use.limit is None:
             return ""
-        return f".take({self._number(use.limit, use.unlimited)})"
+        number = self._number(use.limit, use.unlimited)
+        return f", steps={number}" if use.sources[0].draws and not use.unlimited else f".take({number})"
 
     def _number(self, node: ast.expr, unlimited: bool) -> str:
         """How many elements a dataset gives, all of them where the number is None."""

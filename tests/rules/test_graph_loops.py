@@ -85,22 +85,66 @@ def test_other_words_speak_of_it(word: str) -> None:
     [
         ("    w =", '    tf.summary.scalar("one", 1.0)\n    w ='),
         ("mode, params)", "mode, params, config)"),
-        ("loss, train_op)", "loss, train_op, training_hooks=[tf.train.NanTensorHook(loss)])"),
         ("loss, train_op)", "loss, train_op, scaffold=tf.train.Scaffold())"),
         ("loss, train_op)", "loss, train_op, scaffold=make(w))"),
-        ("loss, train_op)", "loss, train_op, training_hooks=[Unseen(3)])"),
-        ("loss, train_op)", 'loss, train_op, training_hooks=params["hooks"])'),
-        ("loss, train_op)", "loss, train_op, evaluation_hooks=HOOKS)"),
-        ("loss, train_op)", "loss, train_op, {}, None, None, [Unseen(3)])"),
-        ("loss, train_op)", "loss, train_op)._replace(training_hooks=params['hooks'])"),
         ('{"p": w}', "OUTPUTS[0]"),
         ("steps=1)", 'steps=1, hooks=[tf.train.LoggingTensorHook({"a": "b"}, 1)])'),
         ("max_steps=3)", "max_steps=3)\nprint(estimator.get_variable_names())"),
+        ("loss, train_op)", "loss, train_op)\n\n\nHOOK = tf.train.NanTensorHook('loss:0')"),
+        ("loss, train_op)", "loss, train_op, {}, None, None, None, make(w))"),
     ],
 )
 def test_what_needs_a_session_keeps_the_helpers(old: str, new: str) -> None:
     text = migrated(PROGRAM.replace(old, new))
     assert "estimator = graph_model(model_fn, " in text and "train(estimator, input_fn, max_steps=3)" in text
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        ", training_hooks=[tf.train.NanTensorHook(loss)])",
+        ", training_hooks=[Unseen(3)])",
+        ', training_hooks=params["hooks"])',
+        ", evaluation_hooks=HOOKS)",
+        ", {}, None, None, [Unseen(3)])",
+        ")._replace(training_hooks=params['hooks'])",
+    ],
+)
+def test_the_model_calls_hooks_of_its_graph(more: str) -> None:
+    text = migrated(PROGRAM.replace("loss, train_op)", f"loss, train_op{more}"))
+    assert "model = HookedGraphModel(model_fn, " in text and "model.compile()\n" in text
+    assert "model.fit(input_fn(), steps_per_epoch=steps, " in " ".join(text.replace("(\n", "(").split()).replace(
+        "( ", "("
+    )
+    assert "model.evaluate(input_fn(), steps=1, return_dict=True)" in text  # hooks may take batches of their own
+
+
+def test_a_scaffold_of_a_program_without_a_folder() -> None:
+    program = PROGRAM.replace("loss, train_op)", "loss, train_op, scaffold=tf.train.Scaffold())")
+    text = migrated(program.replace('"folder"', "None"))
+    assert "model = HookedGraphModel(" in text and "scaffold=tf.compat.v1.train.Scaffold()" in text
+
+
+def test_hooks_beside_evaluations_amid_a_training_keep_the_helpers() -> None:
+    program = PROGRAM.replace("loss, train_op)", "loss, train_op, training_hooks=HOOKS)")
+    text = migrated(program.replace("estimator.train(input_fn, max_steps=3)\n", EVALUATED))
+    assert "estimator = graph_model(model_fn, " in text
+
+
+PREDICTED = "estimator.predict(input_fn, hooks=[tf.train.LoggingTensorHook(['Const'], 1)])"
+
+
+def test_hooks_of_predictions() -> None:
+    text = migrated(PROGRAM.replace("estimator.predict(input_fn)", PREDICTED))
+    assert "model = HookedPredictions(model_fn, " in text
+    hooks = "graph_hooks([tf.compat.v1.train.LoggingTensorHook(['Const'], 1)])"
+    assert f"model.predict(input_fn(),callbacks={hooks},verbose=0)".replace(" ", "") in "".join(text.split())
+
+
+def test_hooks_of_one_prediction_keep_the_helpers() -> None:
+    loop = '[row["p"] for row in estimator.predict(input_fn)]'
+    text = migrated(PROGRAM.replace(loop, f"next({PREDICTED})"))
+    assert "estimator = graph_model(model_fn, " in text
 
 
 @pytest.mark.parametrize("given", ["training_hooks=[]", "scaffold=None", "export_outputs=None"])

@@ -38,14 +38,14 @@ def predict_with_hooks(
 class HookedStep:
     """The predictions of one batch after the other, in a graph of their own."""
 
-    graph: HookedGraph
+    graph: PredictionGraph
 
     def __init__(self, model: SessionGraphModel, given: list[GraphHook]) -> None:
         self.model, self.given = model, given
 
     def get_concrete_function(self, spec: Any) -> None:
         """Traces the graph, which creates the variables."""
-        self.graph = HookedGraph(self.model, spec, self.given)
+        self.graph = PredictionGraph(self.model, spec, self.given)
 
     def __call__(self, features: Any) -> Any:
         values, stop = self.graph.hooks.run(flat_tensors(features))
@@ -54,21 +54,15 @@ class HookedStep:
         return tf.nest.map_structure(tf.convert_to_tensor, values)
 
 
-class HookedGraph(SessionGraph):
-    """The graph of the predictions for features of these types. `callbacks` bring the first hooks."""
+class PredictionGraph(SessionGraph):
+    """The graph of the predictions for features of these types."""
 
     hooks: GraphHooks
 
-    def __init__(self, model: SessionGraphModel, features: Any, callbacks: list[GraphHook]) -> None:
-        self.callbacks = callbacks
-        super().__init__(model, "infer", (features, None))
-
-    def all_hooks(self) -> list[Any]:
-        """Those that `predict` was given, then those of the EstimatorSpec."""
-        return [*(callback.hook for callback in self.callbacks), *(self.result.prediction_hooks or ())]
+    def __init__(self, model: SessionGraphModel, features: Any, given: list[GraphHook]) -> None:
+        super().__init__(model, "infer", (features, None), given)
 
     def bind(self, session: GraphSession, inputs: list[Any]) -> None:
-        """Does what the Scaffold says, and binds the hooks."""
+        """Does what the Scaffold says, and binds the hooks, if there are any."""
         super().bind(session, inputs)
-        early = [callback.hook for callback in self.callbacks if callback.steps_behind]
-        self.hooks = GraphHooks(self.all_hooks(), session, inputs, self.result.predictions, early)
+        self.hooks = self.hooks or GraphHooks([], session, inputs, self.result.predictions)
