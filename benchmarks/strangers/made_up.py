@@ -165,6 +165,16 @@ def _records(path: Path, table: dict[str, Any], chance: random.Random) -> None:
             writer.write(example.SerializeToString())
 
 
+def _checkpoint(path: Path, table: dict[str, Any], chance: random.Random) -> None:
+    """Variables of small numbers, each `name = shape`."""
+    import tensorflow as tf
+
+    shapes = {name.strip(): shape.split() for name, _, shape in (each.partition("=") for each in table["variables"])}
+    numbers = np.random.default_rng(table.get("seed", 0))
+    values = [numbers.normal(0, 0.02, [int(size) for size in shape]).astype("float32") for shape in shapes.values()]
+    tf.raw_ops.SaveV2(prefix=str(path), tensor_names=list(shapes), shape_and_slices=[""] * len(shapes), tensors=values)
+
+
 def _feature(values: list[Any]) -> Any:
     import tensorflow as tf
 
@@ -191,6 +201,7 @@ _KINDS: dict[str, Callable[[Path, dict[str, Any], random.Random], None]] = {
     "digits": _digits,
     "image": _image,
     "records": _records,
+    "checkpoint": _checkpoint,
 }
 
 
