@@ -56,6 +56,8 @@ def _found(project: Project, module: Module) -> Iterator[list[Change]]:
 def _joined(project: Project, module: Module, call: ast.Call, base: ast.expr) -> list[Change]:
     """The changes for one call of the method `replace` of `base`."""
     if isinstance(base, ast.Call):
+        if not base.args and not base.keywords and module.resolve(base.func) == RUN_CONFIG:  # its comments stay
+            return Change.of(module, Replace(call.func, module.cst.expression(base.func)))
         text = _text(module, base, call) if not has_comments(module, call) else ""
         return Change.of(module, Replace(call, code(text))) if text else []
     made = _made(module, base, call) if isinstance(base, ast.Name) else None
