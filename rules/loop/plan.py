@@ -148,7 +148,8 @@ class Loop:
     def uncounted(self) -> list[Use]:
         """Trainings that may reach the end of data of an unknown number, and are not the only ones of their model."""
         trainings = (use for use in self.uses if use.method == "train" and use.input.data.ends is not False)
-        return [use for use in trainings if not use.input.data.counted and _trains_again(use, self.uses)]
+        ended = (use for use in trainings if not use.measured)  # no step is begun where the data end
+        return [use for use in ended if not use.input.data.counted and _trains_again(use, self.uses)]
 
     @property
     def on_tpu(self) -> bool:

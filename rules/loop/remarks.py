@@ -60,6 +60,9 @@ OF_STATISTICS = (
 )
 NO_STEP = "what `evaluate` returns has no global_step any more: `model.optimizer.iterations` is it"
 OF_METRICS = "TensorBoard shows the metrics of fit, of each epoch and of batches, in place of this summary of one"
+OF_COUNTING = (
+    "the data are read once before the training now, as the number of its evaluations depends on how many there are"
+)
 OF_NAN = (
     "an Estimator's training ends with an error where its loss is not a number; fit goes on, unless it is given "
     "callbacks=[tf.keras.callbacks.TerminateOnNaN()]"
@@ -237,6 +240,8 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
             yield use.module, use.saver.saver, OF_SAVERS
         if "save_checkpoints_secs" in (use.saver.interval if use.saver is not None else ()):
             yield use.module, use.call, BY_SAVES.format(SELDOM)
+        if use.measured and not use.input.data.counted:
+            yield use.module, use.call, OF_COUNTING
         if use.hooks.profiles:
             yield use.module, use.call, "the profile is for TensorBoard now, and that of one step"
         written = use.method == "train" and "output_dir" in use.sources[0].hooks.summaries

@@ -54,6 +54,8 @@ class Use(Place):
     """Whether the number of its steps may be None."""
     asides: Asides = field(default_factory=dict)
     """How parts of what hooks of the model_fn are made from are written."""
+    measured: bool = False
+    """Whether its data are counted before it, as they may end before its limit and it has evaluations amid it."""
     counted: bool = True
     """Whether its process sees each step; parameter servers and workers tell of the ends of epochs alone."""
 
@@ -129,7 +131,7 @@ class Use(Place):
     def divided(self) -> int | None:
         """How many epochs it has, if the program says that."""
         numbers = [node.value for node in (self.limit, self.every) if isinstance(node, ast.Constant)]
-        if len(numbers) == 2 and all(isinstance(number, int) for number in numbers):
+        if not self.measured and len(numbers) == 2 and all(isinstance(number, int) for number in numbers):
             limit, every = (int(str(number)) for number in numbers)
             return limit // every if every and limit % every == 0 else None
         return None

@@ -106,13 +106,15 @@ def _evaluated(
     if is_choice(every):
         return "evaluations amid a training of one of several Estimators"
     if every is not None and (use.limit is None or not at_most(use.limit, every)):
-        if use.limit is None or found.data.ends is not False:
-            return "evaluations amid a training on data that may end"
+        measured = found.data.ends is not False
+        if measured and not (found.data.fixed and (use.limit is not None or found.data.ends)):
+            return "evaluations amid a training on data of a number that is not seen"
         if use.unlimited:
             return "evaluations amid a training whose number of steps may be None"
-        if not (is_simple(use.limit) and is_simple(every)) and not has_its_line(module, call):
+        known = is_simple(every) and not measured and (use.limit is None or is_simple(use.limit))
+        if not known and not has_its_line(module, call):
             return "a number of steps that is computed, in a line with other code"
-        use = replace(use, every=every)
+        use = replace(use, every=every, measured=measured)
     reason = _of_exporters(use) or (_STOPS if hooks.stops and use.every is None else "")
     if reason:
         return reason

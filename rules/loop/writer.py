@@ -237,14 +237,20 @@ class LoopWriter:
 
     def _epochs(self, use: Use, model: str, data: str, goes_on: bool) -> list[str]:
         """The lines of a training with an evaluation after every so many steps."""
-        assert use.every is not None and use.limit is not None
-        (every, last), computed = self._numbers(use, save_steps=use.every, max_steps=use.limit)
+        assert use.every is not None
+        limits = {"max_steps": use.limit} if use.limit is not None and not use.measured else {}
+        (every, *known), computed = self._numbers(use, save_steps=use.every, **limits)
         steps = f"{model}.optimizer.iterations"
+        last = known[0] if known else self.module.unused_name("max_steps", use.call)
         epochs = f"-(-{last} // {every})" if use.divided is None else str(use.divided)
         done, first = "", ""
         if goes_on:
             done = self.module.unused_name("done", use.call)
             first = f"initial_epoch={done} // {every}, "
+        counted = []
+        if use.measured:
+            fed = self.module.unused_name("train_data", use.call)
+            counted, data = [f"{fed} = {data}", f"{last} = {self._counted(use, fed, done)}"], fed
         functions, parts = Functions(self.page, use.call), []
         if use.stops(goes_on):
             stop, ends = f"{model}.stop_training = True", f"{steps}.numpy() >= {last}"
@@ -256,9 +262,19 @@ class LoopWriter:
         fit = f"{model}.fit({data}, {told}{callbacks})"
         inner = [*functions.lines, fit, *self.exports.exported(use, model, self._own_folder(use, model))]
         if not done:
+            computed += counted
             return [*computed, *([""] if computed and functions.lines else []), *inner]
         inner = [f"if {done} < {last}:", *self._inside(inner)]
-        return [*computed, f"{done} = {steps}.numpy()", *inner]
+        return [*computed, f"{done} = {steps}.numpy()", *counted, *inner]
+
+    def _counted(self, use: Use, data: str, done: str) -> str:
+        """The step at which the data end, or the limit before."""
+        data += self._taken(use)
+        count = (
+            f"{data}.cardinality()" if use.input.data.counted else f"{data}.reduce(0, lambda batches, _: batches + 1)"
+        )
+        last = f"{done} + {count}.numpy()" if done else f"{count}.numpy()"
+        return f"min({self.page.closed(use.limit)}, {last})" if use.limit is not None and done else last
 
     def _numbers(self, use: Use, **numbers: ast.expr) -> tuple[list[str], list[str]]:
         """How to write each of some numbers several times, and the lines that compute them before."""

@@ -184,13 +184,15 @@ class Reader:
         if short in _COUNTED:
             return Data(ends=True)
         if short == "from_generator":
-            return Data(ends=None, counted=False, even=False)
+            return Data(ends=None, counted=False, even=False, fixed=False)
         if short == "zip" and len(node.args) == 1 and isinstance(node.args[0], ast.Tuple):
             parts = [self.value(module, part, env) for part in node.args[0].elts]
             every = [part for part in parts if isinstance(part, Data)]
             if every and len(every) == len(parts):
                 ends = True if any(p.ends for p in every) else None if any(p.ends is None for p in every) else False
-                return Data(ends, all(p.counted for p in every), all(p.even for p in every))
+                return Data(
+                    ends, all(p.counted for p in every), all(p.even for p in every), all(p.fixed for p in every)
+                )
         return None
 
     def _method(
@@ -219,7 +221,7 @@ class Reader:
         if name == "concatenate" and given and isinstance(given[0], Data):
             other = given[0]
             ends = False if False in (base.ends, other.ends) else base.ends and other.ends
-            return Data(ends, base.counted and other.counted, base.even and other.even)
+            return Data(ends, base.counted and other.counted, base.even and other.even, base.fixed and other.fixed)
         if name == "apply" and node.args and isinstance(node.args[0], ast.Call):
             return self._transformed(module, node.args[0], base, env)
         return None

@@ -20,6 +20,8 @@ class Data:
     """Whether TensorFlow knows how many elements it has, without reading them."""
     even: bool = True
     """Whether all batches have the same shape, but for the number of their examples."""
+    fixed: bool = True
+    """Whether it has as many elements each time that it is read: what a function generates need not."""
     batch: bool = False
     """Whether it is one batch of tensors, which an Estimator reads again and again, and no dataset yet."""
 
@@ -73,7 +75,7 @@ def either(one: Value, other: Value) -> Value:
     """What is true of both."""
     if isinstance(one, Data) and isinstance(other, Data):
         ends = one.ends if one.ends is other.ends else None
-        both = Data(ends, one.counted and other.counted, one.even and other.even, one.batch)
+        both = Data(ends, one.counted and other.counted, one.even and other.even, one.fixed and other.fixed, one.batch)
         return both if one.batch is other.batch else None
     if one is other or (isinstance(one, (Known, Count)) and one == other):
         return one

@@ -45,7 +45,7 @@ def of(expression: str) -> object:
         (f"{SOURCE}.repeat().filter(f)", Data(False, counted=False)),
         (f"{SOURCE}.padded_batch(2, [None])", Data(True, even=False)),
         ("tf.data.TFRecordDataset(x)", Data(True, counted=False)),
-        ("tf.data.Dataset.from_generator(f, tf.int32)", Data(None, counted=False, even=False)),
+        ("tf.data.Dataset.from_generator(f, tf.int32)", Data(None, counted=False, even=False, fixed=False)),
         (f"tf.data.Dataset.zip(({SOURCE}, {SOURCE}.repeat()))", Data(True)),
         (f"{SOURCE}.apply(tf.data.experimental.shuffle_and_repeat(10))", Data(False)),
         (f"{SOURCE}.apply(tf.data.experimental.shuffle_and_repeat(10, 2))", Data(True)),

@@ -151,11 +151,38 @@ def test_steps_are_grouped_where_epochs_hold_whole_groups(every: int, limit: int
     assert ("steps_per_execution=100" in text) is grouped
 
 
+def counted(text: str, data: str = "make_input_fn(8, 9)()") -> str:
+    """A training whose steps are counted before it."""
+    lines = f"train_data = {data}\nmax_steps = {text}.numpy()\n\n{stop('max_steps')}"
+    callbacks = "callbacks=[tf.keras.callbacks.LambdaCallback(on_train_batch_end=stop_at_last_step)]"
+    return f"{lines}model.fit(train_data, steps_per_epoch=5, epochs=-(-max_steps // 5), {VALIDATION}, {callbacks})"
+
+
+def test_data_that_end_are_counted() -> None:
+    assert made(STEPS, called("make_input_fn(8, 9)")) == counted("train_data.cardinality()")
+    assert made(STEPS, called("make_input_fn(8, 9), max_steps=20")) == counted("train_data.take(20).cardinality()")
+    assert made(STEPS, called("make_input_fn(8, 5), max_steps=N"), "N = load()\n").count("take(N).cardinality()") == 1
+
+
+def test_data_of_files_are_read_to_count_them() -> None:
+    lines = "lambda: tf.data.TextLineDataset('train').map(parse).batch(8)"
+    text = made(STEPS, called(lines))
+    assert text == counted("train_data.reduce(0, lambda batches, _: batches + 1)", lines.partition(": ")[2])
+
+
+def test_a_training_that_goes_on_counts_from_where_it_is() -> None:
+    text = made(SAVES, called("make_input_fn(8, 9)"))
+    assert "\ntrain_data = make_input_fn(8, 9)()\nmax_steps = done + train_data.cardinality().numpy()\n" in text
+    text = made(SAVES, called("make_input_fn(8, 9), max_steps=20"))
+    assert "max_steps = min(20, done + train_data.take(20).cardinality().numpy())\nif done < max_steps:\n" in text
+
+
 @pytest.mark.parametrize(
     "config, call",
     [
-        (STEPS, called("make_input_fn(8, 9), max_steps=20")),  # which may end within an epoch
-        (STEPS, called("make_input_fn(8, 9)")),
+        (STEPS, "def generated():\n    return tf.data.Dataset.from_generator(rows, tf.float32)\n\n\n" + called("generated")),
+        (STEPS, called("lambda: make_input_fn(8, unknown())()")),  # which may have no end
+        (STEPS, "if make_input_fn: " + called("make_input_fn(8, 9)").replace("\n", "") + "\n"),
         (STEPS, "if make_input_fn: " + SPECS.splitlines()[2].replace("train_spec", "tf.estimator.TrainSpec(\
             make_input_fn(8, None), max_steps=2 * int('10'))").replace("eval_spec", "tf.estimator.EvalSpec(\
             make_input_fn(4, 1), steps=None)") + "\n"),
