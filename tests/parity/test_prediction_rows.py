@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from migrator.parity.probe.recorded import batches
-from migrator.parity.probe.recorded.containers import stacked
+from migrator.parity.probe.recorded.containers import joined, stacked
 
 
 def test_rows_become_arrays() -> None:
@@ -19,6 +19,12 @@ def test_rows_become_arrays() -> None:
         "p": [[0.1, 0.9], [0.7, 0.3]],
     }
     assert stacked([3.0, 4.0], True)["output"].tolist() == [3.0, 4.0]
+
+
+def test_batches_of_different_lengths_are_what_their_rows_are() -> None:
+    one, two = np.array([[1, 2, 3], [4, 5, 0]]), np.array([[6, 7]])
+    assert joined([one, one]).tolist() == [[1, 2, 3], [4, 5, 0]] * 2
+    assert joined([one, two]).tolist() == stacked([*one, *two], True)["output"].tolist() == [1, 2, 3, 4, 5, 0, 6, 7]
 
 
 def test_keys_of_several_heads_are_joined() -> None:

@@ -281,12 +281,19 @@ def settle_step_values(plan: Plan, wanted: Mapping[str, StepValue], shown: bool)
     drop_unread(plan)
     plan.tainted = plan.tainted_leaves()
     call, losses = {leaf for leaf in plan.forward if leaf not in gone}, set(plan.losses)
+    plan.gradients = plan.gradients - gone | {leaf for leaf in plan.watched if _reads_gradients(plan, leaf)}
     for leaf in plan.watched:
         place(plan, leaf, call, losses, plan.tainted)
     plan.losses = losses
     plan.forward = plan.ordered(leaf for leaf in call if not leaf.mode_only)
     plan.keep_in_call(plan.forward)
     return [leaf.node for leaf in plan.ordered(summaries)]
+
+
+def _reads_gradients(plan: Plan, leaf: Leaf) -> bool:
+    """Whether a statement reads what the train op computes with gradients."""
+    sources = (plan.slicer.reaching(name, leaf.index, _MODE, leaf) for name in plan.slicer.inputs(leaf))
+    return any(not plan.gradients.isdisjoint(found) for found in sources)
 
 
 def _handed_out(plan: Plan, value: StepValue) -> ast.expr:

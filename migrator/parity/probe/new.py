@@ -18,7 +18,7 @@ import numpy as np
 
 from . import betas, clusters, distributed, dropout, exports, free, program, randomness, seeds, steps, vendored
 from .keras_choice import choose_keras
-from .recorded import batches, checkpoints, mapping, store, summaries
+from .recorded import batches, checkpoints, containers, mapping, store, summaries
 from .replay import Replay, Stream
 
 
@@ -240,7 +240,7 @@ def install(replay: Replay) -> None:
             x = batches.tensors(replay.conform.tree(encoded[0], features))
         result = predict_on_batch(self, x)
         replay.outputs.append(_flat(result))
-        rows = {key: np.concatenate([np.asarray(part[key]) for part in replay.outputs]) for key in replay.outputs[0]}
+        rows = {key: containers.joined([np.asarray(part[key]) for part in replay.outputs]) for key in replay.outputs[0]}
         _record_predictions(replay, call, rows)
         return result
 

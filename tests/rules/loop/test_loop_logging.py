@@ -98,6 +98,19 @@ def test_what_fit_lacks_is_handed_out_by_the_step() -> None:
     assert "metrics=[tf.keras.metrics.SparseCategoricalAccuracy(" in text and "loss=tf.keras.losses." in text
 
 
+def test_the_norm_of_gradients_is_handed_out_where_it_is_computed() -> None:
+    step = "tf.train.GradientDescentOptimizer(RATE)"
+    clipped = f"""optimizer = {step}
+    variables = tf.trainable_variables()
+    gradients, norm = tf.clip_by_global_norm(tf.gradients(loss, variables), 5.0)
+    hook = tf.train.LoggingTensorHook({{"norm": norm, "loss": loss}}, every_n_iter=10)
+    train_op = optimizer.apply_gradients(zip(gradients, variables), tf.train.get_global_step())"""
+    text = program().replace(f"train_op = {step}.minimize(loss, tf.train.get_global_step())", clipped)
+    text = migrate(text.replace("train_op=train_op)", "train_op=train_op, training_hooks=[hook])"))
+    assert 'self.step_logs["norm"] = norm' in text and ".fit(" in text
+    assert "return {**self.compute_metrics(x, y, y_pred, sample_weight), **self.step_logs}" in text
+
+
 def test_what_fit_has_is_not_handed_out() -> None:
     text = migrated(logging('{"loss": "cross_entropy", "accuracy": "train_accuracy"}'))
     assert "step_logs" not in text and "train_step" not in text and "compute_loss" not in text

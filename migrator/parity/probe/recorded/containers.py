@@ -16,6 +16,12 @@ def shallow(tree: Any) -> Any:
     return tree
 
 
+def joined(batches: list[Any]) -> Any:
+    """Batches [n, ...] one behind the other -> an array [all, ...]; flat where they are padded to different lengths."""
+    alike = len({np.shape(batch)[1:] for batch in batches}) == 1
+    return np.concatenate(batches if alike else [np.reshape(batch, -1) for batch in batches])
+
+
 def stacked(rows: list[Any], single: bool) -> dict[str, Any]:
     """Rows as `predict` yields them -> arrays [n, ...] by key; rows that are no dicts go under ``output``.
 
