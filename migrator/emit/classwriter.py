@@ -23,11 +23,11 @@ from migrator.analyse.statements.names import reads
 from migrator.analyse.statements.support import static_support
 from migrator.analyse.variables.precision import has_double_variables
 from migrator.analyse.variables.scopes import scope_calls
-from migrator.emit.buildwriter import BuildWriter
-from migrator.emit.callwriter import CallWriter
-from migrator.emit.initwriter import InitWriter
+from migrator.emit.expressions import TRAINING, Shared
+from migrator.emit.methods.buildwriter import BuildWriter
+from migrator.emit.methods.callwriter import CallWriter
+from migrator.emit.methods.initwriter import InitWriter
 from migrator.emit.render import Renderer
-from migrator.emit.writer import TRAINING, Shared
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Row, Statement, attributes_of, defined, names_of, rows, statements, text_of, trimmed
 

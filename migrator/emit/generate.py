@@ -32,15 +32,14 @@ from migrator.analyse.training.trainop import TrainOp, train_op
 from migrator.analyse.variables.scopes import variable_map
 from migrator.analyse.variables.sharing import refuse_shared_variables
 from migrator.analyse.variables.startvalues import start_method, table_rows
-from migrator.emit.callwriter import CallWriter
 from migrator.emit.classwriter import tidy
-from migrator.emit.factory import factory
-from migrator.emit.initwriter import InitWriter
-from migrator.emit.losswriter import LossWriter, loss_results, losses_methods, test_step_method
-from migrator.emit.metricwriter import MetricsWriter, conditions, names_read, order_in_arms, tested
-from migrator.emit.modelwriter import ModelWriter
-from migrator.emit.predictwriter import picked_method, predict_method, returned_dict
-from migrator.emit.recording import (
+from migrator.emit.factories.factory import factory
+from migrator.emit.methods.callwriter import CallWriter
+from migrator.emit.methods.initwriter import InitWriter
+from migrator.emit.methods.losswriter import LossWriter, loss_results, losses_methods, test_step_method
+from migrator.emit.methods.metricwriter import MetricsWriter, conditions, names_read, order_in_arms, tested
+from migrator.emit.methods.predictwriter import picked_method, predict_method, returned_dict
+from migrator.emit.methods.recording import (
     counted_step,
     logged_attributes,
     logged_step,
@@ -48,9 +47,10 @@ from migrator.emit.recording import (
     recorded_step,
     silent_step,
 )
-from migrator.emit.resultwriter import read_results, result_method, with_results
-from migrator.emit.servingwriter import serving_method, serving_methods
-from migrator.emit.trainstep import train_step_method
+from migrator.emit.methods.resultwriter import read_results, result_method, with_results
+from migrator.emit.methods.servingwriter import serving_method, serving_methods
+from migrator.emit.methods.trainstep import train_step_method
+from migrator.emit.modelwriter import ModelWriter
 from migrator.emit.writer import Writer
 from migrator.rewrite import Row, code, defined, rows, statements, text_of, trimmed
 

@@ -11,7 +11,8 @@ from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.flow import Leaf
 from migrator.analyse.statements.names import reads
 from migrator.analyse.training.optimizervalues import rate_of
-from migrator.emit.writer import Shared, Writer, trimmed
+from migrator.emit.expressions import Shared
+from migrator.emit.writer import Writer, trimmed
 from migrator.resolve.syntax import walk
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from migrator.analyse.function.plan import Plan
 from migrator.analyse.layers.site import Site
 from migrator.analyse.results.fedlabels import given_labels
 from migrator.analyse.statements.flow import Leaf
-from migrator.emit.callwriter import CallWriter
-from migrator.emit.writer import Shared
+from migrator.emit.expressions import Shared
+from migrator.emit.methods.callwriter import CallWriter
 from migrator.rewrite import Row, code, given, statements, trimmed
 
 if TYPE_CHECKING:

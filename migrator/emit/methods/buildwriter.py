@@ -10,8 +10,8 @@ from migrator.analyse.layers.site import Site
 from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.flow import Leaf
 from migrator.analyse.statements.walks import Loop, static_parts
-from migrator.emit.initwriter import InitWriter
-from migrator.emit.writer import Shared
+from migrator.emit.expressions import Shared
+from migrator.emit.methods.initwriter import InitWriter
 
 
 class BuildWriter(InitWriter):

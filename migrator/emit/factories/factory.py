@@ -18,10 +18,10 @@ from migrator.analyse.training.rates import rate_lines
 from migrator.analyse.variables.partitioning import has_partitioners, only_partitioner
 from migrator.analyse.variables.startvalues import METHOD as START
 from migrator.analyse.variables.startvalues import names_kept
-from migrator.emit.callbacklists import callback_lines
 from migrator.emit.classwriter import parameter
-from migrator.emit.compilewriter import compile_lines
-from migrator.emit.strategywriter import EXACT, scope, strategy_function
+from migrator.emit.factories.callbacklists import callback_lines
+from migrator.emit.factories.compilewriter import compile_lines
+from migrator.emit.factories.strategywriter import EXACT, scope, strategy_function
 from migrator.emit.writer import Writer
 from migrator.emit.writer import trimmed as trimmed_lines
 from migrator.resolve.syntax import walk

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from migrator.analyse.results.compiledloss import loss_text
 from migrator.analyse.results.compiledmetrics import metrics_text
-from migrator.emit.strategywriter import EXACT
+from migrator.emit.factories.strategywriter import EXACT
 
 if TYPE_CHECKING:
     from migrator.analyse.statements.flow import Leaf

@@ -13,7 +13,7 @@ from migrator.analyse.training.sums import change_lines
 from migrator.emit.writer import trimmed
 
 if TYPE_CHECKING:
-    from migrator.emit.trainstep import TrainStepWriter
+    from migrator.emit.methods.trainstep import TrainStepWriter
 
 _GROUP, _NO_OP, _DEPENDENCIES = "tensorflow.group", "tensorflow.no_op", "tensorflow.control_dependencies"
 

@@ -26,7 +26,7 @@ from migrator.analyse.training.updates import (
 )
 from migrator.analyse.variables.variablechoices import asks_for_variable
 from migrator.analyse.variables.variables import chosen_by_attributes
-from migrator.emit.conditionalwriter import dependency_lines, holds_op, op_lines, turn_lines
+from migrator.emit.methods.conditionalwriter import dependency_lines, holds_op, op_lines, turn_lines
 from migrator.emit.writer import Writer
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Row, given, rows, statements, trimmed

@@ -12,8 +12,8 @@ from migrator.analyse.results.metrics import MetricEntry
 from migrator.analyse.statements.flow import Frame, Leaf
 from migrator.analyse.statements.names import reads, targets
 from migrator.analyse.statements.negation import negated
-from migrator.emit.callwriter import CallWriter
-from migrator.emit.writer import Shared
+from migrator.emit.expressions import Shared
+from migrator.emit.methods.callwriter import CallWriter
 from migrator.resolve.syntax import walk
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from migrator.analyse.function.plan import Plan
 from migrator.analyse.function.translate import format_call
 from migrator.analyse.results.exports import Exports, Signature, is_default, served_by
 from migrator.analyse.statements.flow import Leaf
-from migrator.emit.predictwriter import dict_or_value, returned_dict
+from migrator.emit.methods.predictwriter import dict_or_value, returned_dict
 from migrator.emit.writer import Writer
 from migrator.rewrite import Row, names_of, statements, trimmed
 

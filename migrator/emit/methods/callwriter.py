@@ -14,7 +14,8 @@ from migrator.analyse.statements.flow import Leaf
 from migrator.analyse.statements.modes import ALL_MODES
 from migrator.analyse.statements.names import enumerated, is_count, reads, targets
 from migrator.analyse.statements.walks import Comprehension, Loop, is_zip, parts
-from migrator.emit.writer import NOT_TRAINING, TRAINING, Shared, Writer
+from migrator.emit.expressions import NOT_TRAINING, TRAINING, Shared
+from migrator.emit.writer import Writer
 
 _SHORT = 90
 """Comprehensions that are not longer stand on one line."""

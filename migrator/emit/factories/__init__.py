@@ -1,0 +1,1 @@
+"""The function that makes and compiles a model."""
