@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from migrator.analyse.function.errors import Unsupported
-from migrator.analyse.function.translate import format_call
 from migrator.analyse.layers.built import sizes_of
 from migrator.analyse.results.absentfeatures import early_return
 from migrator.analyse.results.compiledloss import compiled_loss
@@ -20,9 +19,9 @@ from migrator.analyse.results.fedlabels import only_predicting, reads_only
 from migrator.analyse.results.finalvalues import final_method
 from migrator.analyse.results.metricreads import training_metrics
 from migrator.analyse.results.metrics import MetricEntry, metric_entries
-from migrator.analyse.results.outputs import boundary, outputs, repr_key, single
+from migrator.analyse.results.outputs import boundary, outputs, single
 from migrator.analyse.results.singleoutput import single_output
-from migrator.analyse.statements.flow import Frame, Leaf
+from migrator.analyse.statements.flow import Leaf
 from migrator.analyse.statements.names import reads
 from migrator.analyse.statements.slicing import surely
 from migrator.analyse.training.clipping import with_clipping
@@ -35,9 +34,8 @@ from migrator.analyse.variables.startvalues import start_method, table_rows
 from migrator.emit.classwriter import tidy
 from migrator.emit.factories.factory import factory
 from migrator.emit.methods.callwriter import CallWriter
-from migrator.emit.methods.initwriter import InitWriter
-from migrator.emit.methods.losswriter import LossWriter, loss_results, losses_methods, test_step_method
-from migrator.emit.methods.metricwriter import MetricsWriter, conditions, names_read, order_in_arms, tested
+from migrator.emit.methods.losswriter import loss_methods, loss_results
+from migrator.emit.methods.metricwriter import conditions, metric_attributes, metrics_method, names_read
 from migrator.emit.methods.predictwriter import picked_method, predict_method, returned_dict
 from migrator.emit.methods.recording import (
     counted_step,
@@ -47,7 +45,7 @@ from migrator.emit.methods.recording import (
     recorded_step,
     silent_step,
 )
-from migrator.emit.methods.resultwriter import read_results, result_method, with_results
+from migrator.emit.methods.resultwriter import read_results, result_method
 from migrator.emit.methods.servingwriter import serving_method, serving_methods
 from migrator.emit.methods.trainstep import train_step_method
 from migrator.emit.modelwriter import ModelWriter
@@ -61,17 +59,6 @@ class Generated:
 
     text: str
     variables: tuple[tuple[str, str], ...] = ()
-
-
-def rebinding(leaves: list[Leaf], name: str) -> Leaf | None:
-    """The statement ``name = …`` that always runs before anything else binds a name, or reads it later than it runs itself."""
-    first = next(leaf for leaf in leaves if name in leaf.defs)
-    node, above = first.node, leaves[: leaves.index(first)]
-    simple = isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)
-    deferred = (ast.Lambda, ast.FunctionDef)
-    late = any(isinstance(n, deferred) for leaf in [*above, first] if name in leaf.uses for n in ast.walk(leaf.node))
-    always = not first.frames and all(leaf.modes <= first.modes for leaf in leaves)
-    return first if simple and always and not late else None
 
 
 class Generator(ModelWriter):
@@ -139,9 +126,9 @@ class Generator(ModelWriter):
         with obstacles:
             call = self._call()
         with obstacles:
-            loss = self._loss(loss_leaves)
+            loss, self.test_step = loss_methods(self, loss_leaves)
         with obstacles:
-            metric = self._metrics(metric_leaves, entries)
+            metric = metrics_method(self, metric_leaves, entries)
         computed = result_method(self, entries, derived)
         predict = picked_method(self) if self.single is None else predict_method(self, self.single)
         with obstacles:
@@ -167,7 +154,7 @@ class Generator(ModelWriter):
             attributes += logged_attributes(self) if logged else []
             attributes += recorded_attributes(self) if recorded else []
         init = self.constructor(
-            used, lambda writer: [*self._metric_attributes(entries, writer), *attributes], names_read(entries)
+            used, lambda writer: [*metric_attributes(self, entries, writer), *attributes], names_read(entries)
         )
         methods = [init, build, call, loss, step, self.test_step, metric, computed, predict, *serving, start, final]
         written = [self.whole([table_rows(self), *methods]), *rows([""] if self.indent else ["", ""])]
@@ -296,89 +283,6 @@ class Generator(ModelWriter):
             writer, [(key, writer.names.get(v, v) if isinstance(v, str) else writer.text(v)) for key, v in entries]
         )
 
-    def _loss(self, leaves: list[Leaf]) -> Sequence[Row]:
-        if not self.losses or self.compiled is not None:
-            return []
-        support = self.static_names(leaves, [*self.losses.values(), *self.partial])
-
-        def written(support: set[Leaf]) -> tuple[LossWriter, list[Row], str]:
-            writer = LossWriter(self.shared, self.names("loss"), self.plan.sites, self.losses, self.plan.partial_losses)
-            writer.leaves = sorted(set(leaves) | support, key=lambda leaf: leaf.index)
-            body = [*self._prologue(writer, writer.leaves), *writer.rows(writer.leaves)]
-            name = result = writer.result(self.losses)
-            if not name.isidentifier() and not self.partial:
-                body += writer.lines(f"loss = {result}")
-                name = "loss"
-            return writer, body, name
-
-        def draft(support: set[Leaf]) -> list[Row]:
-            writer, body, name = written(support)
-            return [*body, *writer.lines(name, *self.plan.partial_losses)]
-
-        writer, body, name = written(self.lean(support, draft))
-        if self.partial:
-            self.test_step = test_step_method(self, False) if self.plan.fed else []
-            return losses_methods(self, writer, trimmed(body), name)
-        facts = self.shared.facts
-        share = f" / {self.shared.tf}.distribute.get_strategy().num_replicas_in_sync"
-        share = share if facts["plain"] and facts["distributed"] else ""
-        update: Sequence[Row] = statements("self.loss_metric.update_state({loss})", loss=name)
-        if facts["plain"] and facts["recorded"]:  # so that no XLA is between a step and the end of the data
-            update = statements(
-                """
-                with {tf}.control_dependencies([{loss}]):  # Keras 3 counts no batch behind the last
-                    {update}
-                """,
-                tf=self.shared.tf,
-                loss=name,
-                update=update,
-            )
-        self.test_step = test_step_method(self, writer.uses_training) if writer.uses_training or self.plan.fed else []
-        training = ", training=True" if writer.uses_training else ""
-        head = f"def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None{training})"
-        return [defined(head, [*trimmed(body), *update, *rows([f"return {name}{share}"])])]
-
-    def _prologue(self, writer: Writer, leaves: list[Leaf]) -> list[Row]:
-        """Names that the statements rebind begin with their value from outside, but where the first of them rebinds at once.
-
-        If they bind the names of our own parameters, everything that comes in gets its name first.
-        """
-        bound = {name for leaf in leaves for name in leaf.defs}
-        names = bound & set(writer.names)
-        if not bound & {"x", "y", "y_pred", "sample_weight"}:
-            writer.rebound = {leaf: name for name in names if (leaf := rebinding(leaves, name)) is not None}
-            names -= {*writer.rebound.values()}
-        else:
-            used = {name for leaf in leaves for name in leaf.uses}
-            incoming = {n for n, text in writer.names.items() if re.match(r"(x|y|y_pred)\b", text)}
-            names |= incoming & (used | bound)
-        return writer.lines(*(f"{name} = {writer.names.pop(name)}" for name in sorted(names)))
-
-    def _metrics(self, leaves: list[Leaf], entries: list[MetricEntry]) -> Sequence[Row]:
-        every_entry, entries = entries, [entry for entry in entries if entry.compiled is None]
-        if not entries:
-            return []
-        values = [*(value for entry in entries for value in entry.values), *conditions(entries)]
-        support = self.static_names(leaves, values)
-        writer = MetricsWriter(self.shared, self.names("metrics"), entries)
-        carried = self.plan.ordered({leaf for entry in entries for leaf in entry.leaves} - set(writer.placed))
-
-        def written(support: set[Leaf]) -> list[Row]:
-            nonlocal writer
-            writer = MetricsWriter(self.shared, self.names("metrics"), entries)
-            every = self.plan.ordered({*leaves, *support, *writer.placed})
-            body = [*self._prologue(writer, every), *writer.rows(every)]
-            last = writer.comments(carried)
-            if len(entries) < len(every_entry):
-                last += statements("super().compute_metrics(x, y, y_pred, sample_weight)")
-            last += rows([line for entry in entries for line in writer.updates(entry, writer.indent)])
-            nothing_else = all(leaf in writer.placed and not leaf.loops for leaf in every)
-            return [*last, *body] if nothing_else else [*body, *last]
-
-        body = written(self.lean(support, written))
-        body += with_results(self.plan, writer.rows(self.plan.metric_effects))
-        return [defined("def compute_metrics(self, x, y, y_pred, sample_weight)", trimmed(body))]
-
     def _metric_attribute(self, key: str) -> str:
         base = re.sub(r"\W+", "_", key).strip("_").lower() or "metric"
         base = f"metric_{base}" if base[0].isdigit() else base
@@ -388,38 +292,6 @@ class Generator(ModelWriter):
             base += "_"
         self.taken.add(base)
         return base
-
-    def _metric_attributes(self, entries: list[MetricEntry], writer: InitWriter) -> list[Row]:
-        """The construction of the metrics."""
-        indent = self.indent + self.unit * 2
-        lines: list[str] = []
-        if self.losses and self.compiled is None:
-            plain = self.shared.facts["plain"]
-            mean = f"{self.shared.tf}.keras.metrics.Mean" if plain else self.shared.need("BatchMean")
-            lines.append(f'{indent}self.loss_metric = {mean}(name="loss")')
-        arm: Frame | None = None
-        entries = [entry for entry in entries if entry.compiled is None]
-        for entry in sorted(entries, key=order_in_arms(entries)):
-            if entry.arm is not None and entry.arm != arm:
-                other = arm is not None and arm.node is entry.arm.node
-                lines.append(f"{indent}else:" if other else f"{indent}if {tested(entry.arm, writer)}:")
-            arm = entry.arm
-            inner = indent if arm is None else indent + self.unit
-            lines.append(f"{inner}self.{entry.attribute} = {self._metric(entry, writer)}")
-        return rows(lines)
-
-    @staticmethod
-    def _metric(entry: MetricEntry, writer: InitWriter) -> str:
-        """The construction of one metric, or of a list of them."""
-        assert entry.metric is not None
-        arguments = [(n, writer.text(v)) for n, v in entry.metric.arguments]
-        key = repr_key(entry.key) if entry.name is None else writer.text(entry.name)
-        made = format_call(entry.metric.constructor, [*arguments, ("name", key)])
-        if entry.group is not None:
-            made = f"{writer.text(entry.group)}.metrics()"
-        if entry.loop is not None:
-            made = f"[{made} for {writer.text(entry.loop.target)} in {writer.text(entry.loop.iter)}]"
-        return made
 
 
 def _fills(leaf: Leaf) -> bool:

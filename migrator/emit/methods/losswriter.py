@@ -13,7 +13,8 @@ from migrator.analyse.results.fedlabels import given_labels
 from migrator.analyse.statements.flow import Leaf
 from migrator.emit.expressions import Shared
 from migrator.emit.methods.callwriter import CallWriter
-from migrator.rewrite import Row, code, given, statements, trimmed
+from migrator.emit.methods.prologue import prologue
+from migrator.rewrite import Row, code, defined, given, rows, statements, trimmed
 
 if TYPE_CHECKING:
     from migrator.emit.modelwriter import ModelWriter
@@ -62,6 +63,51 @@ class LossWriter(CallWriter):
             return texts.popitem()[1]
         self.reads_training = True
         return f"{texts['train']} if training else {texts['eval']}"
+
+
+def loss_methods(generator: ModelWriter, leaves: list[Leaf]) -> tuple[Sequence[Row], Sequence[Row]]:
+    """`compute_loss`, and `test_step` where it is needed; nothing where `compile` takes the loss."""
+    plan, shared = generator.plan, generator.shared
+    if not generator.losses or generator.compiled is not None:
+        return [], []
+    support = generator.static_names(leaves, [*generator.losses.values(), *generator.partial])
+
+    def written(support: set[Leaf]) -> tuple[LossWriter, list[Row], str]:
+        writer = LossWriter(shared, generator.names("loss"), plan.sites, generator.losses, plan.partial_losses)
+        writer.leaves = sorted(set(leaves) | support, key=lambda leaf: leaf.index)
+        body = [*prologue(writer, writer.leaves), *writer.rows(writer.leaves)]
+        name = result = writer.result(generator.losses)
+        if not name.isidentifier() and not generator.partial:
+            body += writer.lines(f"loss = {result}")
+            name = "loss"
+        return writer, body, name
+
+    def draft(support: set[Leaf]) -> list[Row]:
+        writer, body, name = written(support)
+        return [*body, *writer.lines(name, *plan.partial_losses)]
+
+    writer, body, name = written(generator.lean(support, draft))
+    if generator.partial:
+        step = test_step_method(generator, False) if plan.fed else []
+        return losses_methods(generator, writer, trimmed(body), name), step
+    facts = shared.facts
+    share = f" / {shared.tf}.distribute.get_strategy().num_replicas_in_sync"
+    share = share if facts["plain"] and facts["distributed"] else ""
+    update: Sequence[Row] = statements("self.loss_metric.update_state({loss})", loss=name)
+    if facts["plain"] and facts["recorded"]:  # so that no XLA is between a step and the end of the data
+        update = statements(
+            """
+            with {tf}.control_dependencies([{loss}]):  # Keras 3 counts no batch behind the last
+                {update}
+            """,
+            tf=shared.tf,
+            loss=name,
+            update=update,
+        )
+    step = test_step_method(generator, writer.uses_training) if writer.uses_training or plan.fed else []
+    training = ", training=True" if writer.uses_training else ""
+    head = f"def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None{training})"
+    return [defined(head, [*trimmed(body), *update, *rows([f"return {name}{share}"])])], step
 
 
 def test_step_method(generator: ModelWriter, training: bool) -> Sequence[Row]:

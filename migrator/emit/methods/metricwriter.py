@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from migrator.analyse.function.translate import Writing, format_call, operand
 from migrator.analyse.results.metrics import MetricEntry
+from migrator.analyse.results.outputs import repr_key
 from migrator.analyse.statements.flow import Frame, Leaf
 from migrator.analyse.statements.names import reads, targets
 from migrator.analyse.statements.negation import negated
 from migrator.emit.expressions import Shared
 from migrator.emit.methods.callwriter import CallWriter
+from migrator.emit.methods.prologue import prologue
+from migrator.emit.methods.resultwriter import with_results
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Row, defined, rows, statements, trimmed
 
 if TYPE_CHECKING:
     from migrator.analyse.layers.site import Site
+    from migrator.emit.methods.initwriter import InitWriter
+    from migrator.emit.modelwriter import ModelWriter
 
 
 @dataclass(frozen=True)
@@ -95,6 +101,67 @@ class MetricsWriter(CallWriter):
         target = f"({target})" if isinstance(entry.loop.target, ast.Tuple) and not target.startswith("(") else target
         head = f"{indent}for {target}, {self.items[entry.attribute]} in zip({sources}):"
         return [head, indent + self.unit + update]
+
+
+def metrics_method(generator: ModelWriter, leaves: list[Leaf], entries: list[MetricEntry]) -> Sequence[Row]:
+    """`compute_metrics`; nothing where `compile` takes all metrics."""
+    plan, shared = generator.plan, generator.shared
+    every_entry, entries = entries, [entry for entry in entries if entry.compiled is None]
+    if not entries:
+        return []
+    values = [*(value for entry in entries for value in entry.values), *conditions(entries)]
+    support = generator.static_names(leaves, values)
+    writer = MetricsWriter(shared, generator.names("metrics"), entries)
+    carried = plan.ordered({leaf for entry in entries for leaf in entry.leaves} - set(writer.placed))
+
+    def written(support: set[Leaf]) -> list[Row]:
+        nonlocal writer
+        writer = MetricsWriter(shared, generator.names("metrics"), entries)
+        every = plan.ordered({*leaves, *support, *writer.placed})
+        body = [*prologue(writer, every), *writer.rows(every)]
+        last = writer.comments(carried)
+        if len(entries) < len(every_entry):
+            last += statements("super().compute_metrics(x, y, y_pred, sample_weight)")
+        last += rows([line for entry in entries for line in writer.updates(entry, writer.indent)])
+        nothing_else = all(leaf in writer.placed and not leaf.loops for leaf in every)
+        return [*last, *body] if nothing_else else [*body, *last]
+
+    body = written(generator.lean(support, written))
+    body += with_results(plan, writer.rows(plan.metric_effects))
+    return [defined("def compute_metrics(self, x, y, y_pred, sample_weight)", trimmed(body))]
+
+
+def metric_attributes(generator: ModelWriter, entries: list[MetricEntry], writer: InitWriter) -> list[Row]:
+    """The construction of the metrics."""
+    indent = generator.indent + generator.unit * 2
+    lines: list[str] = []
+    if generator.losses and generator.compiled is None:
+        plain = generator.shared.facts["plain"]
+        mean = f"{generator.shared.tf}.keras.metrics.Mean" if plain else generator.shared.need("BatchMean")
+        lines.append(f'{indent}self.loss_metric = {mean}(name="loss")')
+    arm: Frame | None = None
+    entries = [entry for entry in entries if entry.compiled is None]
+    for entry in sorted(entries, key=order_in_arms(entries)):
+        if entry.arm is not None and entry.arm != arm:
+            other = arm is not None and arm.node is entry.arm.node
+            lines.append(f"{indent}else:" if other else f"{indent}if {tested(entry.arm, writer)}:")
+        arm = entry.arm
+        inner = indent if arm is None else indent + generator.unit
+        lines.append(f"{inner}self.{entry.attribute} = {_metric(entry, writer)}")
+    return rows(lines)
+
+
+def _metric(entry: MetricEntry, writer: InitWriter) -> str:
+    """The construction of one metric, or of a list of them."""
+    assert entry.metric is not None
+    arguments = [(n, writer.text(v)) for n, v in entry.metric.arguments]
+    key = repr_key(entry.key) if entry.name is None else writer.text(entry.name)
+    made = format_call(entry.metric.constructor, [*arguments, ("name", key)])
+    if entry.group is not None:
+        made = f"{writer.text(entry.group)}.metrics()"
+    if entry.loop is not None:
+        made = f"[{made} for {writer.text(entry.loop.target)} in {writer.text(entry.loop.iter)}]"
+    return made
 
 
 def tested(arm: Frame, writer: Writing) -> str:
