@@ -50,7 +50,7 @@ from migrator.emit.methods.servingwriter import serving_method, serving_methods
 from migrator.emit.methods.trainstep import train_step_method
 from migrator.emit.modelwriter import ModelWriter
 from migrator.emit.writer import Writer
-from migrator.rewrite import Row, code, defined, rows, statements, text_of, trimmed
+from migrator.rewrite import Row, code, defined, returned_at_once, rows, statements, text_of, trimmed
 
 
 @dataclass
@@ -250,7 +250,7 @@ class Generator(ModelWriter):
         training = (
             ", training=False" if writer.uses_training or any(s.layer.asks_for_training for s in plan.sites) else ""
         )
-        return [defined(f"def call(self, {plan.features}{labels}{training})", trimmed(body))]
+        return [defined(f"def call(self, {plan.features}{labels}{training})", returned_at_once(trimmed(body)))]
 
     def _unbound(self, leaves: list[Leaf]) -> dict[str, set[Leaf]]:
         """Names that the loss or a metric may read under a condition, and that have no value without it."""

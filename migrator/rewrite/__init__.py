@@ -58,6 +58,7 @@ __all__ = [
     "lines",
     "names_of",
     "returned",
+    "returned_at_once",
     "rows",
     "source",
     "spaced",
@@ -192,6 +193,13 @@ def returned(row: Row) -> cst.BaseExpression | None:
     from . import suites
 
     return suites.returned(row)
+
+
+def returned_at_once(body: Sequence[Row]) -> list[Row]:
+    """What a function does, without a name for what it returns; see `migrator.rewrite.suites`."""
+    from . import suites
+
+    return suites.returned_at_once(body)
 
 
 def names_of(found: Iterable[Row]) -> set[str]:

@@ -21,6 +21,7 @@ from .templates import lines as statements_of
 
 _FIRST = re.compile(r"^([ \t]*)[^\s]", re.MULTILINE)
 _BLOCK = "if True:\n"
+_INNER = (cst.FunctionDef, cst.Lambda)
 
 
 @functools.lru_cache(maxsize=64)
@@ -77,6 +78,39 @@ def returned(row: Row) -> cst.BaseExpression | None:
     """What a statement returns, if it does nothing else."""
     small = row.body[0] if isinstance(row, cst.SimpleStatementLine) else None
     return small.value if isinstance(small, cst.Return) else None
+
+
+def returned_at_once(body: Sequence[Row]) -> list[Row]:
+    """A function that ends in ``return self.logits(net)`` instead of a name for that, and its return.
+
+    Where a comment stands beside it, or the value goes over lines that are laid out after the name, it stays.
+    """
+    made, left = body[-2:] if len(body) > 1 else (None, None)
+    if not isinstance(made, cst.SimpleStatementLine) or not isinstance(left, cst.SimpleStatementLine):
+        return [*body]
+    value, result = _named(made), returned(left)
+    if value is None or not isinstance(result, cst.Name) or result.value != value[0]:
+        return [*body]
+    commented = made.trailing_whitespace.comment or any(line.comment for line in left.leading_lines)
+    if commented or len(made.body) > 1 or any(isinstance(node, _INNER) for row in body for node in walk(row)):
+        return [*body]  # an inner function may read the name
+    end = cst.Return(value[1])
+    return [*body[:-2], made.with_changes(body=[end], trailing_whitespace=left.trailing_whitespace)]
+
+
+def _named(line: cst.SimpleStatementLine) -> tuple[str, cst.BaseExpression] | None:
+    """The name that a statement gives to a value, and the value, if that can stand behind another word."""
+    small = line.body[0]
+    if isinstance(small, cst.AnnAssign) and not small.annotation.annotation.lpar:
+        target, value = small.target, small.value
+    elif isinstance(small, cst.Assign) and len(small.targets) == 1:
+        target, value = small.targets[0].target, small.value
+    else:
+        return None
+    if not isinstance(target, cst.Name) or target.lpar or value is None or value.lpar:
+        return None
+    opening, *more = cst.Module([]).code_for_node(value).split("\n")
+    return None if more and not opening.rstrip().endswith(("(", "[", "{")) else (target.value, value)
 
 
 def defined(head: str, body: Iterable[Row]) -> Statement:

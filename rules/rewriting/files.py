@@ -11,7 +11,7 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.layers.helperbodies import Sublayer
 from migrator.emit.classwriter import LayerGenerator
 from migrator.emit.generate import Generated, Generator
-from migrator.emit.polishing.polish import polished, returned_at_once
+from migrator.emit.polishing.polish import polished
 from migrator.emit.polishing.wording import reworded
 from migrator.emit.render import Renderer
 from migrator.resolve.module import Module
@@ -93,7 +93,7 @@ class FileRewrite(Rewritten):
             ).generate()
 
         model.generated = self._rendered(module, generate)
-        text = reworded(returned_at_once(model.generated.text, "call"))
+        text = reworded(model.generated.text)
         text = polished(text, module, self.drafts.renamed)
         self._drivers[module.path].change(Replace(model.definition.node, lines(text)))
 

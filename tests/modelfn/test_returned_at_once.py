@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import textwrap
-
 import pytest
 from modelfn.programs import method, migrate, model_fn
 
-from migrator.emit.polishing.polish import returned_at_once
+from migrator.rewrite import returned_at_once, rows, text_of
 
 
-def ended(body: str, name: str = "call") -> str:
-    text = f"class Model:\n    def {name}(self, x):\n{textwrap.indent(textwrap.dedent(body), '        ')}"
-    after = returned_at_once(text, "call")
-    return "" if after == text else textwrap.dedent(after.split("\n", 2)[2])
+def ended(body: str) -> str:
+    before = rows(body.split("\n")[:-1])
+    after = returned_at_once(before)
+    return "" if after == before else text_of(after, "    ")
 
 
 @pytest.mark.parametrize(
@@ -56,12 +54,6 @@ def test_a_name_that_is_returned(body: str, expected: str) -> None:
 )
 def test_left_alone(body: str) -> None:
     assert ended(body) == ""
-
-
-def test_other_methods_and_text_that_is_no_code() -> None:
-    body = "a = self.logits(x)\nreturn a\n"
-    assert ended(body) and not ended(body, "predict_step")
-    assert returned_at_once("def call(:", "call") == "def call(:"
 
 
 def test_a_model() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import Layer, Translations
-from migrator.normalise.objects.methods import own_method
+from migrator.normalise.objects.methods import OwnClass
 from migrator.resolve.syntax import walk
 
 if TYPE_CHECKING:
@@ -17,27 +17,11 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class LayerClass:
+class LayerClass(OwnClass):
     """A class whose instances a model makes."""
 
-    definition: Definition
     updates_run: bool
     """Whether the program runs UPDATE_OPS, without which moving statistics stand still."""
-
-    @property
-    def node(self) -> ast.ClassDef:
-        """The class."""
-        assert isinstance(self.definition.node, ast.ClassDef)
-        return self.definition.node
-
-    @property
-    def module(self) -> Module:
-        """The file of the class."""
-        return self.definition.module
-
-    def method(self, name: str) -> ast.FunctionDef | None:
-        """A method that the class itself defines."""
-        return own_method(self.node, name)
 
 
 def layer_of(translations: Translations, module: Module, call: ast.AST) -> Layer | None:

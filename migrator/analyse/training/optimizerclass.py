@@ -8,41 +8,24 @@ from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind
-from migrator.normalise.objects.methods import own_method
+from migrator.normalise.objects.methods import OwnClass
 from migrator.resolve.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.analyse.function.translate import Translations
-    from migrator.resolve.module import Module
     from migrator.resolve.project import Definition
 
 _RATES = ("learning_rate", "lr", "rate")
 
 
 @dataclass
-class OptimizerClass:
+class OptimizerClass(OwnClass):
     """A class of the program that derives from the optimizer of TensorFlow 1."""
 
-    definition: Definition
     parameters: list[str]
     """Of the constructor, without `self`."""
     rate: str
     """The parameter that is the learning rate."""
-
-    @property
-    def node(self) -> ast.ClassDef:
-        """The class."""
-        assert isinstance(self.definition.node, ast.ClassDef)
-        return self.definition.node
-
-    @property
-    def module(self) -> Module:
-        """The file of the class."""
-        return self.definition.module
-
-    def method(self, name: str) -> ast.FunctionDef | None:
-        """A method that the class itself defines."""
-        return own_method(self.node, name)
 
     def counter(self) -> ast.Name | None:
         """Where `apply_gradients` reads the global step that it is given."""

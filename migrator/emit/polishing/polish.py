@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping, Set
 from migrator.engine.fixes import splice
 from migrator.resolve.module import Module
 from migrator.resolve.symbols import Scope
-from migrator.resolve.syntax import AnnotatedAssign, walk
+from migrator.resolve.syntax import walk
 from migrator.rewrite import Rename
-from migrator.vocabulary.diagnostics import Edit
 
 _STRING = re.compile(r"""([rRbBuUfF]*)(["'])([^"'\\\n{}]*)\2""")
 _FEW = 4
@@ -30,44 +29,6 @@ def polished(text: str, module: Module, renamed: Mapping[str, str]) -> str:
       renamed: new names of local names of functions whose bodies took the place of a call, with those that they had.
     """
     return _quoted(_named(text, renamed), module)
-
-
-def returned_at_once(text: str, method: str) -> str:
-    """A generated class whose `method` ends in ``return self.logits(net)`` instead of a name for that, and its return.
-
-    Where a comment stands beside it, or the value goes over lines that are laid out after the name, it stays.
-    """
-    head = _BLOCK if re.match(r"\n*[ \t]", text) else ""
-    try:
-        module = Module("class.py", head + text)
-        functions = [node for node in module.nodes(ast.FunctionDef) if node.name == method]
-    except SyntaxError:
-        return text
-    edits = [edit for function in functions for edit in _returned(module, function)]
-    return splice(module.source, edits).decode("utf-8", "surrogatepass")[len(head) :]
-
-
-def _returned(module: Module, function: ast.FunctionDef) -> list[Edit]:
-    if len(function.body) < 2:
-        return []
-    made, left = function.body[-2:]
-    if not isinstance(made, ast.Assign) or not isinstance(left, ast.Return):
-        return []
-    target, *more = made.targets
-    if more or not isinstance(target, ast.Name) or not isinstance(left.value, ast.Name) or target.id != left.value.id:
-        return []
-    if any(isinstance(node, (ast.FunctionDef, ast.Lambda)) and node is not function for node in walk(function)):
-        return []  # which may read the name
-    start, first = module.span(target)
-    if isinstance(made, AnnotatedAssign):
-        _, first = module.span(made.annotation)
-    (value, end), (_, last) = module.span(made.value), module.span(left)
-    between = module.source[end : module.span(left)[0]]
-    opening = module.source[value:end].split(b"\n")[0].rstrip()
-    alone = module.source[first:value].strip() == b"=" and not between.strip()
-    if not alone or not opening.endswith((b"(", b"[", b"{")) and b"\n" in module.source[value:end]:
-        return []
-    return [Edit(module.path, start, value, "return "), Edit(module.path, end, last, "")]
 
 
 def _named(text: str, renamed: Mapping[str, str]) -> str:

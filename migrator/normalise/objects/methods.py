@@ -127,6 +127,28 @@ def _self_class(module: Module, function: ast.AST | None, bound: ast.arg) -> tup
     return Definition(module, owner), "classmethod" in names
 
 
+@dataclass
+class OwnClass:
+    """A class that a program defines itself."""
+
+    definition: Definition
+
+    @property
+    def node(self) -> ast.ClassDef:
+        """The class."""
+        assert isinstance(self.definition.node, ast.ClassDef)
+        return self.definition.node
+
+    @property
+    def module(self) -> Module:
+        """The file of the class."""
+        return self.definition.module
+
+    def method(self, name: str) -> ast.FunctionDef | None:
+        """A method that the class itself defines."""
+        return own_method(self.node, name)
+
+
 def own_method(owner: ast.ClassDef, name: str) -> ast.FunctionDef | None:
     """The method that a class itself defines."""
     return next((s for s in owner.body if isinstance(s, ast.FunctionDef) and s.name == name), None)
