@@ -21,17 +21,17 @@ _READING = frozenset({"print", "len", "sorted", "list", "dict"})
 def is_dict(project: Project, module: Module, node: ast.expr, given: Mapping[str, bool] = MappingProxyType({})) -> bool:
     """Whether features are seen to be a dict; `given` says it of the parameters of the function around."""
     statement = module.assignment(node)
-    made = statement.value if statement is not None else node
+    made, place = (statement.value, None) if statement is not None else _unpacked(module, node)
     if isinstance(made, ast.Name) and statement is None:
         bindings = module.bindings(made)
         return len(bindings) == 1 and isinstance(bindings[0].node, ast.arg) and given.get(made.id, False)
     if not isinstance(made, ast.Call):
         return isinstance(made, (ast.Dict, ast.DictComp))
-    if (module.resolve(made.func) or "").endswith((".parse_example", ".parse_single_example")):
+    if place is None and (module.resolve(made.func) or "").endswith((".parse_example", ".parse_single_example")):
         return True
-    if isinstance(made.func, ast.Name) and made.func.id == "dict" and not module.bindings(made.func):
+    if place is None and isinstance(made.func, ast.Name) and made.func.id == "dict" and not module.bindings(made.func):
         return True
-    if isinstance(made.func, ast.Attribute) and made.func.attr == "copy" and not made.args:
+    if place is None and isinstance(made.func, ast.Attribute) and made.func.attr == "copy" and not made.args:
         return is_dict(project, module, made.func.value, given)
     found = project.definition(module, made.func)
     if found is None or not isinstance(found.node, ast.FunctionDef) or found.node.decorator_list or len(given) > _DEEP:
@@ -44,10 +44,28 @@ def is_dict(project: Project, module: Module, node: ast.expr, given: Mapping[str
         **{f"{name} ": True for name in given},
         **{n: is_dict(project, module, v, given) for n, v in values.items()},
     }
-    returned = returns_of(found.module, found.node)
-    return bool(returned) and all(
-        each.value is not None and is_dict(project, found.module, each.value, known) for each in returned
-    )
+    returned = [_part(each.value, place) for each in returns_of(found.module, found.node)]
+    return bool(returned) and all(each is not None and is_dict(project, found.module, each, known) for each in returned)
+
+
+def _unpacked(module: Module, node: ast.expr) -> tuple[ast.expr, int | None]:
+    """The call that gives a name one of several values, ``features, labels = parse(rows)``, and the place of that; else the
+    expression itself."""
+    bindings = module.bindings(node) if isinstance(node, ast.Name) else []
+    target = bindings[0].node if len(bindings) == 1 else None
+    outer = module.parent(target) if target is not None else None
+    statement = module.parent(outer) if isinstance(outer, (ast.Tuple, ast.List)) else None
+    if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call) and statement.targets == [outer]:
+        return statement.value, outer.elts.index(target)  # type: ignore[union-attr]
+    return node, None
+
+
+def _part(value: ast.expr | None, place: int | None) -> ast.expr | None:
+    """One of the values that a function returns; what it returns where it is not asked for one of several."""
+    if place is None:
+        return value
+    whole = isinstance(value, ast.Tuple) and not any(isinstance(part, ast.Starred) for part in value.elts)
+    return value.elts[place] if whole and place < len(value.elts) else None  # type: ignore[union-attr]
 
 
 def only_reads(project: Project, module: Module, load: ast.Name) -> bool:

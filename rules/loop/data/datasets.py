@@ -16,10 +16,11 @@ from migrator.normalise.draft.arguments import defaults, parameters
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.redefined import defined_above
+from migrator.resolve.syntax import walk
 
 from ..settings import is_count
 from ..values import are_tensors, given_to
-from .kinds import Count, Data, Env, Function, Known, Returns, Value, either, is_whole
+from .kinds import Count, Data, Env, Function, Gathered, Known, Returns, Value, either, is_whole
 from .methods import method
 
 _DATASET = "tensorflow.data.Dataset."
@@ -145,11 +146,11 @@ class Reader:
     # -- calls --------------------------------------------------------------------------------------------------------
 
     def _call(self, module: Module, node: ast.Call, env: Mapping[str, Value]) -> Value:
-        if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
-            name = module.resolve(node.func)
-            return _of_arrays([], self._keywords(module, node, env)) if name in _ARRAYS else None
-        given = [self.value(module, argument, env) for argument in node.args]
-        named = self._keywords(module, node, env)
+        given, named = self._places(module, node, env), self._keywords(module, node, env)
+        if given is None or any(
+            keyword.arg is None and self._spread(module, keyword, env) is None for keyword in node.keywords
+        ):
+            return _of_arrays([], named) if module.resolve(node.func) in _ARRAYS else None
         name = (module.resolve(node.func) or "").replace(_PRIVATE, "tensorflow.data.")
         if name in _ARRAYS:
             return _of_arrays(given, named)
@@ -168,7 +169,32 @@ class Reader:
         return self._applied(function, given, named) if isinstance(function, Function) else None
 
     def _keywords(self, module: Module, node: ast.Call, env: Mapping[str, Value]) -> Env:
-        return {k.arg: self.value(module, k.value, env) for k in node.keywords if k.arg is not None}
+        named: Env = {}
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                spread = self._spread(module, keyword, env)
+                named.update(spread.named if spread is not None else ())
+            else:
+                named[keyword.arg] = self.value(module, keyword.value, env)
+        return named
+
+    def _places(self, module: Module, node: ast.Call, env: Mapping[str, Value]) -> list[Value] | None:
+        """The arguments of a call that are given by place; None if some of them are not seen."""
+        given: list[Value] = []
+        for argument in node.args:
+            value = self.value(module, argument.value if isinstance(argument, ast.Starred) else argument, env)
+            if not isinstance(argument, ast.Starred):
+                given.append(value)
+            elif isinstance(value, Gathered):
+                given += value.places
+            else:
+                return None
+        return given
+
+    def _spread(self, module: Module, keyword: ast.keyword, env: Mapping[str, Value]) -> Gathered | None:
+        """The arguments that ``**kwargs`` stands for in a call, if that is what a function has gathered."""
+        value = self.value(module, keyword.value, env)
+        return value if isinstance(value, Gathered) else None
 
     def _of_library(
         self, module: Module, node: ast.Call, name: str, given: list[Value], env: Mapping[str, Value]
@@ -243,14 +269,19 @@ class Reader:
     def _applied(self, function: Function, given: list[Value], named: Env) -> Value:
         """What a function of the program returns."""
         args = function.node.args
-        if args.vararg is not None or args.kwarg is not None or self._depth > _DEEP:
+        if self._depth > _DEEP or not all(_only_hands_on(function, rest) for rest in (args.vararg, args.kwarg)):
             return None
         module, env = function.module, dict(function.around)
-        names = [arg.arg for arg in (*args.posonlyargs, *args.args)]
-        values = {**dict(zip(names, [*function.given, *given])), **dict(function.named), **named}
-        presets = defaults(function.node)
-        for name in parameters(function.node):
+        names, places = [arg.arg for arg in (*args.posonlyargs, *args.args)], [*function.given, *given]
+        values = {**dict(zip(names, places)), **dict(function.named), **named}
+        presets, known = defaults(function.node), parameters(function.node)
+        for name in known:
             env[name] = values[name] if name in values else self.value(module, presets.get(name))
+        if args.vararg is not None:
+            env[args.vararg.arg] = Gathered(places=tuple(places[len(names) :]))
+        if args.kwarg is not None:
+            more = tuple((name, value) for name, value in values.items() if name not in known)
+            env[args.kwarg.arg] = Gathered(named=more)
         if isinstance(function.node, ast.Lambda):
             return self.returned(module, function.node.body, env)
         self._depth += 1
@@ -329,6 +360,16 @@ class _Body:
         env.clear()
         env.update(merged)
         return True
+
+
+def _only_hands_on(function: Function, rest: ast.arg | None) -> bool:
+    """Whether a function gives what ``*args`` or ``**kwargs`` gathers to others alone, all of it."""
+    if rest is None:
+        return True
+    module, tree = function.module, function.node
+    reads = (node for node in walk(tree) if isinstance(node, ast.Name) and node.id == rest.arg)
+    parents = map(module.parent, reads)
+    return all(isinstance(p, ast.Starred) or (isinstance(p, ast.keyword) and p.arg is None) for p in parents)
 
 
 def _repeated(base: Data, count: list[Value]) -> Data:

@@ -62,7 +62,15 @@ class Returns:
     data: Data
 
 
-Value = Union[Data, Known, Count, Function, Returns, None]
+@dataclass(frozen=True)
+class Gathered:
+    """What ``*args`` or ``**kwargs`` of a function stand for."""
+
+    places: tuple[Value, ...] = ()
+    named: tuple[tuple[str, Value], ...] = ()
+
+
+Value = Union[Data, Known, Count, Function, Returns, Gathered, None]
 Env = dict[str, Value]
 
 

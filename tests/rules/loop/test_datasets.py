@@ -219,3 +219,34 @@ def test_methods_of_objects(call: str, expected: object) -> None:
 )
 def test_methods_that_may_be_others(more: str) -> None:
     assert data_of(READER + more.replace("SOURCE", SOURCE), "reader.source") is None
+
+
+HANDED_ON = """
+import functools
+
+def input_fn(path, epochs=None, shuffle=False):
+    return tf.data.Dataset.from_tensor_slices(path).repeat(epochs)
+
+"""
+
+
+@pytest.mark.parametrize(
+    "make, call, expected",
+    [
+        ("def make(path, **kw):\n    return functools.partial(input_fn, path, **kw)", "make(x, epochs=1)", Data(True)),
+        (
+            "def make(path, **kw):\n    return functools.partial(input_fn, path, **kw)",
+            "make(x, shuffle=True)",
+            Data(False),
+        ),
+        ("def make(*given, **kw):\n    return lambda: input_fn(*given, **kw)", "make(x, 2)", Data(True)),
+        ("def make(*given):\n    return lambda: input_fn(x, *given)", "make()", Data(False)),
+        ("def make(**kw):\n    return lambda: input_fn(x, **kw)", "make(**dict(epochs=1))", None),
+        ("def make(**kw):\n    kw.pop('epochs')\n    return lambda: input_fn(x, **kw)", "make(epochs=1)", None),
+        ("def make(**kw):\n    kw = {}\n    return lambda: input_fn(x, **kw)", "make(epochs=1)", None),
+        ("def make(*given):\n    return lambda: input_fn(given[0])", "make(x)", None),
+        ("def make(**kw):\n    change(kw)\n    return lambda: input_fn(x, **kw)", "make(epochs=1)", None),
+    ],
+)
+def test_arguments_that_are_handed_on(make: str, call: str, expected: object) -> None:
+    assert data_of(HANDED_ON + make, call) == expected

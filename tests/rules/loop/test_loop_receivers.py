@@ -163,3 +163,37 @@ def test_dicts_of_placeholders_that_stay(old: str, new: str) -> None:
     )
     text = migrated(receiver.replace(old, new).replace("FEATURES", COMPUTED[0]))
     assert ".fit(" not in text and "ServingInputReceiver(" in text
+
+
+PARSE = """\
+def parse(rows):
+    values = tf.decode_csv(rows, [[0.0]] * 5)
+    {made}
+    return {returned}
+
+
+"""
+
+
+@pytest.mark.parametrize(
+    "made, returned, is_dict",
+    [
+        ('features = {"x": tf.stack(values, 1)}', "features, None", True),
+        ("features = tf.parse_example(rows, SPEC)", "features, features.pop('y')", True),
+        ("features = load(values)", "features, None", False),
+        ('features = {"x": tf.stack(values, 1)}', "None, features", False),
+        ('features = {"x": tf.stack(values, 1)}', "features", False),
+    ],
+)
+def test_features_of_a_function_that_parses_training_data(made: str, returned: str, is_dict: bool) -> None:
+    serving = """\
+def serving_input_fn():
+    rows = tf.placeholder(tf.string, [None], name="rows")
+    features, _ = parse(rows)
+    return tf.estimator.export.ServingInputReceiver(features, {"rows": rows})
+
+
+"""
+    text = migrated(PARSE.format(made=made, returned=returned) + serving)
+    assert (".fit(" in text) is is_dict
+    assert ("def serving_input_fn(rows):\n    features, _ = parse(rows)\n" in text) is is_dict
