@@ -34,6 +34,8 @@ class CannedModel:
     """Whether its file has weighted sums of several kinds."""
     named: bool = False
     """Whether the program reads its weights by the names of an Estimator."""
+    uncounted: bool = False
+    """Whether one of several trainings may reach the end of data of an unknown number."""
 
 
 def canned_models(networks: Mapping[ast.Call, Network], loop: Loop) -> dict[ast.Call, CannedModel] | str:
@@ -67,7 +69,8 @@ def canned_models(networks: Mapping[ast.Call, Network], loop: Loop) -> dict[ast.
         mixed = len(sums.get(network.construction.module.path, ())) > 1
         by_names = any(read.by_names and _is_of(read, call) for read in loop.reads)
         told = tuple(metrics[0] if every else ()), tuple(predictions[0]), gone
-        found[call] = CannedModel(network, *told, classifies=classifies, mixed=mixed, named=by_names)
+        uncounted = any(_is_of(use, call) for use in loop.uncounted)
+        found[call] = CannedModel(network, *told, classifies, mixed, by_names, uncounted)
     return found
 
 

@@ -29,6 +29,7 @@ class NetworkWriter:
       classifies: whether SavedModels of it that are fed strings give classes and scores.
       mixed: whether its file has weighted sums of several kinds.
       named: whether the program reads its weights by the names of an Estimator.
+      uncounted: whether one of several trainings may reach the end of data of an unknown number.
       need: says how its file calls a helper, once it imports it.
     """
 
@@ -42,9 +43,10 @@ class NetworkWriter:
         classifies: bool = False,
         mixed: bool = False,
         named: bool = False,
+        uncounted: bool = False,
         need: Callable[[str], str] = str,
     ) -> None:
-        self.mixed, self.named, self.need = mixed, named, need
+        self.mixed, self.named, self.uncounted, self.need = mixed, named, uncounted, need
         self.network, self.name = network, name
         self.classifies = classifies and network.head.kind in ("binary", "classes")
         self.metrics, self.predictions = list(metrics), list(predictions)
@@ -182,30 +184,41 @@ class NetworkWriter:
         yield f"        weights = {self.tf}.math.divide_no_nan(weights, {mean})"
 
     def _train_step(self) -> Iterator[str]:
-        """The methods by which each part of a model has its optimizer."""
-        if not self.network.combined:
+        """The methods by which each part of a model has its optimizer, and takes no step without a batch."""
+        step = ["return super().train_step(data)"]
+        if self.network.combined:
+            yield from self._compile()
+            step = list(self._steps())
+        elif not self.uncounted:
             return
+        yield from ["", "    def train_step(self, data):"]
+        if self.uncounted:
+            yield "        # Else Keras counts a step where it finds that the data end."
+            yield f"        with {self.tf}.control_dependencies({self.tf}.nest.flatten(data, expand_composites=True)):"
+        yield from (f"        {'    ' * self.uncounted}{line}" for line in step)
+
+    def _compile(self) -> Iterator[str]:
+        """The method that takes a second optimizer."""
+        yield ""
+        yield "    def compile(self, optimizer, linear_optimizer, **kwargs):"
+        yield "        super().compile(optimizer, **kwargs)"
+        yield "        self.linear_optimizer = linear_optimizer"
+
+    def _steps(self) -> Iterator[str]:
+        """The step of both optimizers."""
         linear = "[self.bias, *(weight for column in self.columns for weight in column.trainable_variables)]"
         if self.network.preprocessed:
             linear = "self.linear_model.trainable_variables"
-        text = f"""
-            def compile(self, optimizer, linear_optimizer, **kwargs):
-                super().compile(optimizer, **kwargs)
-                self.linear_optimizer = linear_optimizer
-
-            def train_step(self, data):
-                x, y, sample_weight = {self.tf}.keras.utils.unpack_x_y_sample_weight(data)
-                with {self.tf}.GradientTape() as tape:
-                    y_pred = self(x, training=True)
-                    loss = self.compute_loss(x, y, y_pred, sample_weight)
-                linear = {linear}
-                network = [weight for weight in self.trainable_variables if all(weight is not other for other in linear)]
-                gradients, linear_gradients = tape.gradient(loss, [network, linear])
-                self.optimizer.apply_gradients(zip(gradients, network))
-                self.linear_optimizer.apply_gradients(zip(linear_gradients, linear))
-                return self.compute_metrics(x, y, y_pred, sample_weight)
-        """
-        yield from textwrap.indent(textwrap.dedent(text).rstrip(), "    ").split("\n")
+        yield f"x, y, sample_weight = {self.tf}.keras.utils.unpack_x_y_sample_weight(data)"
+        yield f"with {self.tf}.GradientTape() as tape:"
+        yield "    y_pred = self(x, training=True)"
+        yield "    loss = self.compute_loss(x, y, y_pred, sample_weight)"
+        yield f"linear = {linear}"
+        yield "network = [weight for weight in self.trainable_variables if all(weight is not other for other in linear)]"
+        yield "gradients, linear_gradients = tape.gradient(loss, [network, linear])"
+        yield "self.optimizer.apply_gradients(zip(gradients, network))"
+        yield "self.linear_optimizer.apply_gradients(zip(linear_gradients, linear))"
+        yield "return self.compute_metrics(x, y, y_pred, sample_weight)"
 
     def _predict_step(self) -> Iterator[str]:
         """The method that makes predictions of the output."""

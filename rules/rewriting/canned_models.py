@@ -37,7 +37,7 @@ class CannedClass:
         self.model, self.network, self.name = model, model.network, name
         self.module, self.call = self.network.construction.module, self.network.construction.call
         self.optimizers, self.tf = optimizers, tf
-        told = model.metrics, model.predictions, tf, model.classifies, model.mixed, model.named, need
+        told = model.metrics, model.predictions, tf, model.classifies, model.mixed, model.named, model.uncounted, need
         self.writer = NetworkWriter(self.network, name, *told)
 
     def call_edits(self) -> list[Edit]:

@@ -90,7 +90,7 @@ class LoopRewrite(FileRewrite):
         self._classes = CannedClasses(self.project, models)
         for module in self.group if networks else ():
             self._driver(module).early_strategy = ""
-        reason = of_one_device(loop, written) if self.alone or not self.distributed else ""
+        reason = of_one_device(loop, {*written, *known}) if self.alone or not self.distributed else ""
         if reason or not self.distributed:
             return NotPlain(reason) if reason else loop
         if self.alone:

@@ -71,6 +71,19 @@ def test_summaries_are_written_around_it() -> None:
     assert f"            {WAITING}                return super().train_step(data)\n" in text
 
 
+CANNED = "x = [tf.feature_column.numeric_column('x')]\nestimator = tf.estimator.LinearRegressor(x)\n"
+BOTH = "DNNLinearCombinedRegressor(linear_feature_columns=x, dnn_feature_columns=x, dnn_hidden_units=[2])"
+
+
+def test_canned_models() -> None:
+    assert STEP in migrate(LINES + CANNED + TRAIN + TRAIN) and STEP not in migrate(LINES + CANNED + TRAIN)
+    text = migrate(LINES + CANNED.replace("LinearRegressor(x)", BOTH) + TRAIN + TRAIN)
+    body = text[text.index("def train_step") :].partition("\n\n")[0].splitlines()
+    assert body[2].strip() + "\n" == WAITING and all(line.startswith(" " * 12) for line in body[3:])
+    assert "steps_per_execution" not in text
+
+
 def test_models_that_the_program_does_not_write_keep_the_helpers() -> None:
-    canned = "estimator = tf.estimator.LinearRegressor([tf.feature_column.numeric_column('x')])\n"
-    assert ".fit(" in migrate(LINES + canned + TRAIN) and ".fit(" not in migrate(LINES + canned + TRAIN + TRAIN)
+    keras = "estimator = tf.keras.estimator.model_to_estimator(model)\n"
+    made = "model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\nmodel.compile('sgd', 'mse')\n"
+    assert ".fit(" not in migrate(LINES + made + keras + TRAIN + TRAIN)
