@@ -11,14 +11,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from migrator.discover.cells import CellBorder
-from migrator.discover.sources import SourceFile, translate_newlines
+from migrator.discover.sources import SourceFile
 from migrator.engine.apart import Parting, revised
 from migrator.engine.checking import Checker, Finding, Findings
-from migrator.engine.context import Context, parse, parse_problem
-from migrator.engine.fixes import Selection, refusal, splice
+from migrator.engine.context import Context
+from migrator.engine.fixes import Selection, refusal
 from migrator.engine.places import Shift, in_original, in_result
 from migrator.engine.registry import Registry, load
-from migrator.engine.reparsing import still_parses
+from migrator.engine.texts import Texts
 from migrator.resolve.module import Module
 from migrator.vendor import vendoring
 from migrator.vocabulary.diagnostics import Diagnostic, Edit, Outcome
@@ -125,23 +125,16 @@ class _Run:
         copies = apart.copies if apart is not None else {}
         self.original = {**sources, **{new: replace(sources[old], path=new) for old, new in copies.items()}}
         sources = self.original
-        self.current = dict(sources)
+        self.texts = Texts(sources)
         self.settings = settings
         self.banned = set(banned)
         self.checker = Checker(registry, settings, apart.kept if apart is not None else frozenset())
-        self.companions = Companions(self.current)
-        self.modules: dict[str, Module] = {}
-        self.failures: dict[str, Diagnostic] = {}
+        self.companions = Companions(self.texts.current)
+        self.modules = self.texts.modules
         self.notes: list[Diagnostic] = []
         self.applied: list[Diagnostic] = []
         self.left: list[Diagnostic] = []
         self.units = Units()
-        self.shifts: dict[str, list[Shift]] = {}
-        for source in sources.values():
-            try:
-                self.modules[source.path] = parse(source)
-            except Exception as error:
-                self.failures[source.path] = parse_problem(source, error)
         rules = registry.program_rules
         if any(
             rule.concerns(module) and rule.looks_around(module) for rule in rules for module in self.modules.values()
@@ -160,18 +153,15 @@ class _Run:
         edits: dict[str, list[Edit]] = {}
         for edit in apart.edits:
             edits.setdefault(edit.path, []).append(edit)
-        for path, (source, module) in self._results(edits)[0].items():
-            self.shifts.setdefault(path, []).append(Shift.of(edits[path], self.current[path].data))
-            self.current[path] = source
-            self.modules[path] = module
-        self.redirected = {path: self.current[path].text for path in apart.copies.values()}
+        self.texts.take(self.texts.spliced(edits))
+        self.redirected = {path: self.texts.current[path].text for path in apart.copies.values()}
 
     def parting(self) -> Parting | None:
         """How the programs of this attempt are to be kept apart in the next one; as they are where this one is the last."""
         copies = self.apart.copies if self.apart is not None else {}
         originals = {new: old for old, new in copies.items()}
         texts = {path: source.text for path, source in self.original.items()} | self.redirected
-        changed = {originals.get(path, path) for path, text in texts.items() if self.current[path].text != text}
+        changed = {originals.get(path, path) for path, text in texts.items() if self.texts.current[path].text != text}
         before = {path: self.before[path] for path in texts if path not in originals and path in self.before}
         return revised(self.apart, before, self.units.all(), changed, self.checker.withheld)
 
@@ -185,7 +175,7 @@ class _Run:
             candidates = self._candidates(findings)
             if number == MAX_ROUNDS and candidates:
                 return frozenset((finding.rule, path) for finding in candidates for path in finding.paths)
-            modules, shifts = dict(self.modules), {path: list(steps) for path, steps in self.shifts.items()}
+            modules, shifts = dict(self.modules), {path: list(steps) for path, steps in self.texts.shifts.items()}
             chosen = self._apply(candidates)
             self._settle(findings, chosen, modules, shifts)
             self._skip_settled(findings, chosen)
@@ -253,20 +243,17 @@ class _Run:
             return False
         if not all(self._may_edit(path) for path in fix.paths) or self._declined(finding.diagnostic):
             return False
-        return not self._changes_nothing(fix.edits) or self.companions.would_change(fix.new_files)
+        return not self.texts.changes_nothing(fix.edits) or self.companions.would_change(fix.new_files)
 
     def _declined(self, diagnostic: Diagnostic) -> bool:
         if not self.settings.declined:
             return False
-        original = in_original(diagnostic, self.shifts, self.modules, self.before)
+        original = in_original(diagnostic, self.texts.shifts, self.modules, self.before)
         return (diagnostic.code, original.location) in self.settings.declined
 
     def _note(self, diagnostic: Diagnostic) -> None:
         if diagnostic not in self.notes:
             self.notes.append(diagnostic)
-
-    def _changes_nothing(self, edits: Iterable[Edit]) -> bool:
-        return all(self.modules[edit.path].source[edit.start : edit.end] == edit.text.encode() for edit in edits)
 
     def _apply(self, candidates: list[Finding]) -> list[Finding]:
         """Splice the fixes that do not overlap; those whose result does not parse are banned. Returns the applied."""
@@ -275,48 +262,20 @@ class _Run:
             chosen = [
                 finding for finding in candidates if finding.diagnostic.fix and selection.add(finding.diagnostic.fix)
             ]
-            edits = selection.edits()
-            results, broken = self._results(edits)
-            if not broken:
+            spliced = self.texts.spliced(selection.edits())
+            if not spliced.broken:
                 break
-            for path, error in broken.items():
+            for path, error in spliced.broken.items():
                 self._ban(path, error, chosen)
             candidates = [finding for finding in candidates if not self._is_banned(finding)]
         else:
             return []
-        for path, (source, module) in results.items():
-            self.shifts.setdefault(path, []).append(Shift.of(edits[path], self.current[path].data))
-            self.current[path] = source
-            self.modules[path] = module
+        self.texts.take(spliced)
         for finding in chosen:
             if finding.diagnostic.fix is not None:
                 for path in self.companions.add(finding.diagnostic.fix.new_files):
-                    self.modules[path] = parse(self.current[path])
+                    self.texts.add(path)
         return chosen
-
-    def _results(
-        self, edits: Mapping[str, list[Edit]]
-    ) -> tuple[dict[str, tuple[SourceFile, Module]], dict[str, Exception]]:
-        results: dict[str, tuple[SourceFile, Module]] = {}
-        broken: dict[str, Exception] = {}
-        for path, changes in edits.items():
-            source = self.current[path]
-            newline = source.newline if source.mixed else "\n"
-            changes = [replace(edit, text=translate_newlines(edit.text, newline)) for edit in changes]
-            try:
-                old = self.modules[path]
-                changed = source.with_data(splice(old.source, changes))
-                module = Module(path, changed.text)
-                if "laid out" in old.memo:
-                    module.share(old.memo["laid out"])
-                if "tree" not in module.__dict__ and not still_parses(old, changes):
-                    module.tree  # noqa: B018  parses now
-                module.inherited_dialect = old.module_dialect  # the evidence may be rewritten by now
-                results[path] = changed, module
-            except Exception as error:
-                broken[path] = error
-            edits[path][:] = changes
-        return results, broken
 
     def _ban(self, path: str, error: Exception, chosen: Iterable[Finding]) -> None:
         """Take back the fixes that break `path`: those that do so alone, else all that touch it."""
@@ -336,7 +295,7 @@ class _Run:
     def _breaks(self, finding: Finding, path: str) -> bool:
         fix = finding.diagnostic.fix
         edits = [edit for edit in fix.edits if edit.path == path] if fix else []
-        return bool(self._results({path: edits})[1])
+        return bool(self.texts.spliced({path: edits}).broken)
 
     def _refusal(self, finding: Finding, chosen: Iterable[Finding], modules: Mapping[str, Module]) -> str:
         """Why a fix was not applied in this round; empty where that is not known."""
@@ -390,17 +349,17 @@ class _Run:
 
     def outcomes(self, notes: Iterable[Diagnostic]) -> list[Outcome]:
         """One outcome for each file, and for each new one."""
-        left = [*self.failures.values(), *notes, *self.notes]
+        left = [*self.texts.failures.values(), *notes, *self.notes]
         if self.settings.apply:
-            left = [in_result(diagnostic, self.shifts, self.before, self.modules) for diagnostic in left]
+            left = [in_result(diagnostic, self.texts.shifts, self.before, self.modules) for diagnostic in left]
         left += self.left
         left += self.checker.unused(module for path, module in self.modules.items() if self._may_edit(path))
         left += [remark for source in self.original.values() for remark in source.remarks]
         outcomes = []
         copies = set(self.apart.copies.values()) if self.apart is not None else set()
         for path, source in self.original.items():
-            after = self.current[path].raw
-            failed = path in self.failures
+            after = self.texts.current[path].raw
+            failed = path in self.texts.failures
             if path in copies:
                 outcomes.append(
                     Outcome(path, "created", b"", after, (), _about(path, left), tuple(self.units.of(path)))
