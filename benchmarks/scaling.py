@@ -98,7 +98,7 @@ PHASES = {
     "read": ("migrator.discover.sources.read_bytes",),
     "imports": ("migrator.engine.runner.import_graph", "migrator.engine.runner.components"),
     "load rules": ("migrator.engine.runner.load",),
-    "parse": ("migrator.engine.engine.parse",),
+    "parse": ("migrator.engine.texts.parse",),
     "rules": ("migrator.engine.checking.Checker.check",),
     "edit": ("migrator.engine.engine.migrate_component", "migrator.engine.runner.migrate_component"),
     "report": ("migrator.cli.running.Shown.show",),

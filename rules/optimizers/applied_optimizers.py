@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.training.optimizerclass import OptimizerClass
@@ -14,6 +13,7 @@ from migrator.rewrite import Remove, Replace
 from migrator.rewrite import lines as statements_of
 
 from ..estimator_calls.driver import Driver
+from .applied_methods import DENSE, PROTOCOL, SPARSE, AppliedMethods
 from .optimizer_constructors import TAKEN, rewrite_constructor
 from .optimizer_methods import MethodText, joined
 from .optimizer_slots import ASKS, read_slots
@@ -21,10 +21,7 @@ from .optimizer_slots import ASKS, read_slots
 _BASE = "KernelOptimizer"
 _SHAPED = "ShapedSlotsOptimizer"
 """The base of optimizers whose slots are not of the shapes of their variables."""
-DENSE = ("_resource_apply_dense", "_apply_dense")
-SPARSE = ("_resource_apply_sparse", "_apply_sparse")
 _DUPLICATES = ("_apply_sparse_duplicate_indices", "_resource_apply_sparse_duplicate_indices")
-_PROTOCOL = (*DENSE, *SPARSE, "_create_slots", "_prepare", "_finish")
 _STEPS = frozenset(
     {
         "tensorflow.train.get_global_step", "tensorflow.train.get_or_create_global_step",
@@ -47,7 +44,7 @@ class AppliedRewrite:
 
     def __init__(self, found: OptimizerClass, driver: Driver, renderer: Renderer) -> None:
         self.found, self.driver, self.renderer, self.module = found, driver, renderer, found.module
-        self.methods = {s.name: s for s in found.node.body if isinstance(s, ast.FunctionDef)}
+        self.methods = AppliedMethods(found)
         self.rate = ""
         self.prepared: dict[str, ast.expr] = {}
         self.variable_of: dict[str, str] = {}
@@ -56,19 +53,19 @@ class AppliedRewrite:
     def run(self) -> None:
         """All edits. Raises Unsupported."""
         node = self.found.node
-        for name in self.methods:
+        for name, method in self.methods.by_name.items():
             if name in TAKEN or name in _DUPLICATES or name in ("compute_gradients", "get_slot", "get_slot_names"):
-                raise Unsupported(f"an optimizer class with a method `{name}` is not migrated yet", self.methods[name])
-        dense, sparse = self._chosen(DENSE), self._chosen(SPARSE)
+                raise Unsupported(f"an optimizer class with a method `{name}` is not migrated yet", method)
+        dense, sparse = self.methods.chosen(DENSE), self.methods.chosen(SPARSE)
         if dense is None:
             raise Unsupported("an optimizer class without an update of dense gradients is not migrated yet", node)
         entries = [method for method in (dense, sparse) if method is not None]
-        updating = self._updating(entries)
-        helpers = self._helpers(entries, updating)
-        finish = self.method("_finish")
+        updating = self.methods.updating(entries)
+        helpers = self.methods.helpers(entries, updating)
+        finish = self.methods.method("_finish")
         self.prepared = self._read_prepare()
         slots = read_slots(self.found, self.renderer)
-        if clash := set(slots.own) & {*self.methods, *TAKEN}:
+        if clash := set(slots.own) & {*self.methods.by_name, *TAKEN}:
             raise Unsupported(f"`{min(clash)}` means something else to a Keras optimizer", node)
         made = [
             f'self.{name} = self.add_variable(\n{self._indent}    shape=(), dtype="float32", '
@@ -77,7 +74,7 @@ class AppliedRewrite:
         ]
         constructor = rewrite_constructor(self.found, self.driver, self.renderer, self.prepared, made)
         self.rate = constructor.rate
-        self.known = constructor.stored | set(self.methods) | _OF_BASE
+        self.known = constructor.stored | set(self.methods.by_name) | _OF_BASE
         for method in [*updating, *helpers]:
             self._check_order(method, updating, helpers)
             self._check_reads(method)
@@ -85,7 +82,7 @@ class AppliedRewrite:
         if finish is not None:
             self._check_finish(finish)
             text[finish] = self._finish_text(finish)
-        if slots.text and (creating := self.method("_create_slots")) is not None:
+        if slots.text and (creating := self.methods.method("_create_slots")) is not None:
             text[creating] = slots.text
         start = min((m for m in text if m in entries), key=lambda m: m.lineno)
         text[start] = [*self._update(dense, sparse), "", *text[start]] if sparse is not None else text[start]
@@ -94,116 +91,33 @@ class AppliedRewrite:
         self._write(text)
         self.driver.replace(node.bases[0], self.driver.need(_SHAPED if slots.shaped else _BASE, node))
 
-    # -- which methods ------------------------------------------------------------------------------------------------
-
-    def method(self, name: str) -> ast.FunctionDef | None:
-        return self.methods.get(name)
-
     @property
     def _indent(self) -> str:
-        constructor = self.methods["__init__"]
+        constructor = self.methods.by_name["__init__"]
         return self.renderer.indent_of(constructor.body[0])
 
     @property
     def _tf(self) -> str:
         return self.driver.tensorflow()
 
-    def _chosen(self, names: tuple[str, ...]) -> ast.FunctionDef | None:
-        """The method for resources, which all variables of TensorFlow 2 are, or else that for references."""
-        there = [m for m in map(self.method, names) if m is not None]
-        told = [m for m in there if not _only_raises(m)]
-        if len(told) > 1 and self._forwards(told[0], told[1]):
-            return told[1]
-        return next(iter(told or there), None)
-
-    @staticmethod
-    def _forwards(method: ast.FunctionDef, other: ast.FunctionDef) -> bool:
-        """Whether a method only calls another one with what it got."""
-        last = method.body[-1]
-        given = ", ".join(a.arg for a in method.args.args[1:])
-        this = method.args.args[0].arg
-        return (
-            isinstance(last, ast.Return)
-            and len(method.body) == 1
-            and (last.value is not None and ast.unparse(last.value) == f"{this}.{other.name}({given})")
-        )
-
-    def _calls(self, method: ast.FunctionDef) -> Iterator[tuple[ast.Attribute, ast.FunctionDef]]:
-        """Methods of the class that a method names."""
-        this = method.args.args[0].arg
-        for node in walk(method):
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == this:
-                if (other := self.method(node.attr)) is not None:
-                    yield node, other
-
-    def _updating(self, entries: list[ast.FunctionDef]) -> list[ast.FunctionDef]:
-        """The methods that update variables: the entries, and those that they return a call of."""
-        found = list(entries)
-        for method in found:
-            for node in walk(method):
-                if isinstance(node, ast.Return) and isinstance(node.value, ast.Call):
-                    for reference, other in self._calls(method):
-                        if node.value.func is reference and other not in found:
-                            found.append(other)
-        return found
-
-    def _helpers(self, entries: list[ast.FunctionDef], updating: list[ast.FunctionDef]) -> list[ast.FunctionDef]:
-        """All other methods that these need."""
-        found: list[ast.FunctionDef] = []
-        for method in [*updating, *found]:
-            for _, other in self._calls(method):
-                if other not in updating and other not in found and other.name not in _PROTOCOL:
-                    found.append(other)
-        for method in found:
-            for _, other in self._calls(method):
-                if other not in found and other not in updating:
-                    found.append(other)
-        return found
-
-    def _changes(self, method: ast.FunctionDef) -> bool:
-        return any(state_op(self.module, node, self.scattering(method)) is not None for node in walk(method))
-
-    def scattering(self, method: ast.FunctionDef) -> list[str]:
-        """Functions that change their first argument: parameters that a method calls, and helpers that scatter."""
-        names = {a.arg for a in method.args.args[1:]}
-        called = {n.func.id for n in walk(method) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
-        this = method.args.args[0].arg
-        own = [
-            f"{this}.{reference.attr}"
-            for reference, other in self._calls(method)
-            if other is not method and other.name not in _PROTOCOL and self._scatters(other)
-        ]
-        return [*sorted(names & called), *own]
-
-    def _scatters(self, method: ast.FunctionDef) -> bool:
-        """Whether a method changes its first argument, and nothing else."""
-        changes = [c for n in walk(method) if (c := state_op(self.module, n)) is not None]
-        first = method.args.args[1].arg if len(method.args.args) > 1 else ""
-        return bool(changes) and all(isinstance(c.target, ast.Name) and c.target.id == first for c in changes)
-
     # -- checks -------------------------------------------------------------------------------------------------------
-
-    def variable(self, method: ast.FunctionDef) -> str:
-        """The parameter that is the variable."""
-        parameters = [a.arg for a in method.args.args]
-        if method.name in (*DENSE, *SPARSE):
-            return parameters[2]
-        return next((p for p in parameters[1:] if p in ("var", "variable", "param", "handle")), "")
 
     def _check_order(
         self, method: ast.FunctionDef, updating: list[ast.FunctionDef], helpers: list[ast.FunctionDef]
     ) -> None:
         this = method.args.args[0].arg
         if method in helpers:
-            if not self._changes(method):
+            if not self.methods.changes(method):
                 return
-            if not self._scatters(method):
+            if not self.methods.scatters(method):
                 raise Unsupported("a method of an optimizer class changes variables on the way", method)
             own = method.args.args[1].arg
         else:
-            own = self.variable(method)
+            own = self.methods.variable(method)
         names = [f"{this}.{other.name}" for other in updating]
-        order = RunOrder(self.module, lambda node: self._key(node, own), self.scattering(method), names, self._several)
+        order = RunOrder(
+            self.module, lambda node: self._key(node, own), self.methods.scattering(method), names, self.methods.several
+        )
         order.check(method)
 
     def _check_reads(self, method: ast.FunctionDef) -> None:
@@ -215,7 +129,7 @@ class AppliedRewrite:
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node is not method:
                 raise Unsupported("a function inside of a method of an optimizer class is not followed", node)
             outside = self.driver.project.definition(self.module, node.func) if isinstance(node, ast.Call) else None
-            if outside is None or outside.node in self.methods.values():
+            if outside is None or outside.node in self.methods.by_name.values():
                 continue
             for inner in walk(outside.node):
                 name = outside.module.resolve(inner.func) if isinstance(inner, ast.Call) else None
@@ -229,7 +143,7 @@ class AppliedRewrite:
                 raise Unsupported("`_finish` of an optimizer class reads the step", node)
             if isinstance(node, ast.Attribute) and node.attr in (self.rate, *self._rated()):
                 raise Unsupported("`_finish` of an optimizer class reads the learning rate", node)
-        RunOrder(self.module, lambda node: self._key(node, ""), (), (), self._several, after).check(method)
+        RunOrder(self.module, lambda node: self._key(node, ""), (), (), self.methods.several, after).check(method)
 
     def _key(self, node: ast.expr, own: str) -> str | None:
         """What tells the variables of a method apart."""
@@ -246,17 +160,6 @@ class AppliedRewrite:
                 return f"own {node.args[0].value!s}"
         return None
 
-    def _several(self, node: ast.expr) -> list[ast.expr]:
-        """The variables that a method of the class returns together."""
-        if isinstance(node, ast.Tuple):
-            return node.elts
-        name = node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
-        method = self.method(name)
-        returns = [n.value for n in walk(method) if isinstance(n, ast.Return)] if method is not None else []
-        if len(returns) == 1 and isinstance(returns[0], ast.Tuple):
-            return returns[0].elts
-        return []
-
     def _rated(self) -> list[str]:
         """Attributes that `_prepare` makes of the learning rate."""
         return [name for name, value in self.prepared.items() if self._reads(value, self.rate)]
@@ -272,7 +175,7 @@ class AppliedRewrite:
 
     def _read_prepare(self) -> dict[str, ast.expr]:
         """What each attribute that `_prepare` sets is computed from."""
-        method = self.method("_prepare")
+        method = self.methods.method("_prepare")
         found: dict[str, ast.expr] = {}
         local: dict[str, ast.expr] = {}
         for statement in method.body if method is not None else []:
@@ -416,21 +319,15 @@ class AppliedRewrite:
 
     def _write(self, text: dict[ast.FunctionDef, list[str]]) -> None:
         """Put the new methods in the place of the old ones, and take away those that nothing calls any more."""
-        for method in self.methods.values():
+        for method in self.methods.by_name.values():
             if method.name == "__init__":
                 continue
             if method in text:
                 self.driver.handled.update(n for n in walk(method) if isinstance(n, ast.expr))
                 self.driver.change(Replace(method, statements_of("\n".join(text[method]))))
-            elif method.name in _PROTOCOL:
+            elif method.name in PROTOCOL:
                 self.driver.handled.update(n for n in walk(method) if isinstance(n, ast.expr))
                 self.driver.change(Remove(method, apart=True))
-
-
-def _only_raises(method: ast.FunctionDef) -> bool:
-    """Whether a method refuses what it is asked for."""
-    body = [s for s in method.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
-    return all(isinstance(s, ast.Raise) for s in body)
 
 
 __all__ = ["AppliedRewrite", "applies"]

@@ -12,6 +12,7 @@ from migrator.emit.render import Renderer
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
 
+from .applied_methods import AppliedMethods
 from .optimizer_slots import ASKS
 
 
@@ -20,15 +21,7 @@ class Owner(Protocol):
 
     module: Module
     renderer: Renderer
-
-    def method(self, name: str) -> ast.FunctionDef | None:
-        """A method of the class."""
-
-    def scattering(self, method: ast.FunctionDef) -> list[str]:
-        """Functions that change their first argument, as a method calls them."""
-
-    def variable(self, method: ast.FunctionDef) -> str:
-        """The parameter that is the variable."""
+    methods: AppliedMethods
 
     def transform(self, node: ast.AST, scattering: list[str], own: str, this: str) -> str | None:
         """The text of an expression in TensorFlow 2, where that is another one."""
@@ -41,8 +34,8 @@ class MethodText:
         self.owner, self.method, self.updates = owner, method, updates
         self.renderer, self.module = owner.renderer, owner.module
         self.this = method.args.args[0].arg
-        self.scattering = owner.scattering(method)
-        self.variable = owner.variable(method) if updates else ""
+        self.scattering = owner.methods.scattering(method)
+        self.variable = owner.methods.variable(method) if updates else ""
         self.unit = self.renderer.indent_of(method.body[0])[len(self.renderer.indent_of(method)) :]
         self.idle = self._idle()
 
@@ -173,7 +166,9 @@ class MethodText:
         """The outermost changes in an expression, and calls of methods that update."""
         if isinstance(node, ast.Call):
             own = isinstance(node.func, ast.Attribute) and ast.unparse(node.func).startswith(f"{self.this}.")
-            updating = own and isinstance(node.func, ast.Attribute) and self.owner.method(node.func.attr) is not None
+            updating = (
+                own and isinstance(node.func, ast.Attribute) and self.owner.methods.method(node.func.attr) is not None
+            )
             if updating or state_op(self.module, node, self.scattering) is not None:
                 yield node
                 return
