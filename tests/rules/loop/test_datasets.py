@@ -96,7 +96,6 @@ def test_functions_are_read_with_their_arguments(call: str, expected: object) ->
         f"def input_fn():\n    if x:\n        return {SOURCE}\n    return x",
         "def input_fn():\n    return input_fn()",
         f"@cached\ndef input_fn():\n    return {SOURCE}",
-        f"def input_fn(*args):\n    return {SOURCE}",
     ],
 )
 def test_what_is_not_seen(body: str) -> None:
