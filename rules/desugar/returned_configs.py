@@ -73,11 +73,16 @@ def _found(drafts: Drafts, module: Module, gone: list[tuple[str, str]]) -> Itera
 
 
 def _makes(module: Module, function: ast.FunctionDef) -> bool:
-    """Whether all that a function returns is a configuration, a spec or an exporter that it makes."""
+    """Whether what a function returns, or one of several values, is a configuration, a spec or an exporter that it makes."""
     returns = own_returns(function)
     value = returns[0].value if len(returns) == 1 and returns[0] is function.body[-1] else None
     if value is None or function.decorator_list:
         return False
+    return any(_is_made(module, part) for part in (value.elts if isinstance(value, ast.Tuple) else [value]))
+
+
+def _is_made(module: Module, value: ast.expr) -> bool:
+    """Whether a function makes one of these, and may give it a name before it returns it."""
     if isinstance(value, ast.Name):
         bindings = module.bindings(value)
         statements = [module.parent(binding.node) for binding in bindings]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from migrator.normalise.desugaring import Desugaring, OfCall, OfFiles, OfFunction
-from migrator.normalise.functions import settled_choices, starred
+from migrator.normalise.functions import joined_values, settled_choices, starred
 from migrator.normalise.names import apart, asserted, optional_imports
 from migrator.normalise.objects import copied
 
@@ -93,6 +93,7 @@ CALLS: tuple[Desugaring[OfCall], ...] = (
 """Those of one call in what a model_fn reaches."""
 
 FUNCTIONS: tuple[Desugaring[OfFunction], ...] = (
+    joined_values.expand,
     named_by_condition.expand,
     apart.expand,
     copied.expand,

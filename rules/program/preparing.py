@@ -15,6 +15,7 @@ from migrator.normalise.draft.draft import Drafts
 from migrator.normalise.draft.returns import own_returns
 from migrator.normalise.draft.roots import calls_below
 from migrator.normalise.draft.steps import Preparation
+from migrator.normalise.functions.joined_values import joins_labels
 from migrator.normalise.functions.partials import PARTIAL
 from migrator.normalise.functions.possible_values import handed
 from migrator.normalise.names import registries
@@ -110,6 +111,8 @@ class _Judge:
             return True
         if self._of_optimizer(definition):
             return False
+        if joins_labels(self.drafts.project, definition):
+            return True
         judge = self._is_inlined_by_itself if self.makes_layers(definition) else self._is_translated
         return self._answer("by itself", definition, judge)
 

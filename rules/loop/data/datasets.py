@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import functools
 import operator
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
@@ -31,6 +32,8 @@ _ITERATORS = ("make_one_shot_iterator", "make_initializable_iterator")
 _READERS = frozenset(
     f"tensorflow.data.{name}" for name in ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset")
 )
+_INHERITED = re.compile(r"^tensorflow\.data\.(TFRecord|TextLine|FixedLengthRecord)Dataset\.(?=\w)")
+"""What makes a dataset is found at classes of them, too."""
 _SAME = frozenset({"map", "batch", "prefetch", "shuffle", "cache", "with_options", "enumerate", "skip", "shard"})
 _UNCOUNTED = frozenset({"filter", "unbatch", "take_while", "flat_map", "interleave"})
 _FAMILIES = ("tensorflow.data.experimental.", "tensorflow.contrib.data.")
@@ -152,6 +155,7 @@ class Reader:
         ):
             return _of_arrays([], named) if module.resolve(node.func) in _ARRAYS else None
         name = (module.resolve(node.func) or "").replace(_PRIVATE, "tensorflow.data.")
+        name = _INHERITED.sub(_DATASET, name)
         if name in _ARRAYS:
             return _of_arrays(given, named)
         if name == "functools.partial" and given and isinstance(given[0], Function):
