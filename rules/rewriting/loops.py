@@ -14,7 +14,8 @@ from migrator.resolve.syntax import walk
 from migrator.resolve.text import Spans
 
 from ..bridge.reached import reached
-from ..callbacks.callback_classes import CallbackClass, OwnHook
+from ..callbacks.callback_classes import OwnHook
+from ..callbacks.class_writer import CallbackClass
 from ..callbacks.model_hooks import ModelHooks
 from ..callbacks.savers import LISTENER, listener_changes
 from ..canned.canned_models import canned_models
