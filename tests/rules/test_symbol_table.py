@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from migrator.vendor.short_helpers import short_helpers
+from migrator.vendor.vendored_runtime import training_library
 from migrator.vocabulary.diagnostics import Severity
 from tools import check, check_noop, check_transformed, load, rules_of, transform
 
@@ -532,3 +534,13 @@ def test_code_that_cannot_be_printed_is_left_and_told() -> None:
         "tf.to_float is left as it is: libcst prints this statement in another way than it is written (line 4); "
         "change it by hand"
     )
+
+
+def test_helpers_in_a_program_for_tensorflow_1_mean_what_they_say() -> None:
+    library = training_library("columns", False)
+    texts = {name: short_helpers([name]) for name in library.definitions}
+    short = "\n\n".join(dict.fromkeys(text for found in texts.values() for text in (found or {}).values()))
+    own = [rule for rule in RULES if rule.name == "changed-parameters"]
+    changed = set(short.splitlines()) - set(transform(V1 + short, own).splitlines())
+    changed = {line for line in changed if "tf.compat.v1." not in line}  # of graphs, which get other names
+    assert own and "def index_table_from_tensor(" in short and not changed

@@ -22,7 +22,7 @@ def run_lstm(
     memory, output = state
     no_peephole = tf.zeros([bias.shape[0] // 4], inputs.dtype)
     steps = tf.raw_ops.BlockLSTM(
-        seq_len_max=tf.shape(inputs, tf.int64)[0],
+        seq_len_max=tf.shape(inputs, out_type=tf.int64)[0],
         x=inputs,
         cs_prev=memory,
         h_prev=output,

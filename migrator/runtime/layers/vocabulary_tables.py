@@ -25,7 +25,7 @@ def index_table_from_file(
 def index_table_from_tensor(mapping: Any, num_oov_buckets: int = 0, default_value: int = -1) -> Any:
     """A table from the strings of a list or 1-D tensor to their positions, int64; see `word_table`."""
     words = tf.convert_to_tensor(mapping, tf.string)
-    numbers = tf.range(tf.size(words, tf.int64), dtype=tf.int64)
+    numbers = tf.range(tf.size(words, out_type=tf.int64), dtype=tf.int64)
     return word_table(tf.lookup.KeyValueTensorInitializer(words, numbers), num_oov_buckets, default_value)
 
 
@@ -54,5 +54,5 @@ def index_to_string_table_from_file(
 def index_to_string_table_from_tensor(mapping: Any, default_value: str = "UNK") -> Any:
     """A table from positions (int64) in a list or 1-D tensor of strings to the strings."""
     words = tf.convert_to_tensor(mapping, tf.string)
-    numbers = tf.range(tf.size(words, tf.int64), dtype=tf.int64)
+    numbers = tf.range(tf.size(words, out_type=tf.int64), dtype=tf.int64)
     return tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(numbers, words), default_value)

@@ -372,7 +372,7 @@ class AveragePrecisionAtK(tf.keras.metrics.Mean):
         relevant = tf.reduce_any(top_classes[:, :, tf.newaxis] == labels[:, tf.newaxis, :], axis=-1)
         relevant = tf.cast(relevant, tf.float32)
         precision = tf.cumsum(relevant, axis=-1) / tf.range(1.0, self.k + 1.0)
-        is_class = (labels >= 0) & (labels < tf.shape(predictions, tf.int64)[-1])
+        is_class = (labels >= 0) & (labels < tf.shape(predictions, out_type=tf.int64)[-1])
         num_labels = tf.reduce_sum(tf.cast(is_class, tf.float32), axis=-1)
         average = tf.reduce_sum(precision * relevant, axis=-1) / tf.minimum(num_labels, float(self.k))
         return super().update_state(average, sample_weight=sample_weight)
