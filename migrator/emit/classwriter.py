@@ -178,7 +178,9 @@ class ClassWriter:
         wanted = {n for leaf in writer.leaves for n in plan.slicer.inputs(leaf)} | reads(writer.partitioners)
         tail = last(writer)
         wanted |= read
-        if "config" not in names_of([*body, *tail]):  # what it says about the cluster is asked for elsewhere
+        if "config" in wanted and "config" not in names_of(
+            [*body, *tail]
+        ):  # what it says about the cluster is asked for elsewhere
             wanted -= {"config"}
         self.init_statics = [s for s in plan.statics if s in wanted or s in self.read_statics]
         given = [self.super_arguments(), "autocast=False" if has_double_variables(plan) else ""]

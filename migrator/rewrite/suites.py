@@ -5,9 +5,10 @@ A row is a statement, or a comment or blank line that belongs to the statement b
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import libcst as cst
 
@@ -15,12 +16,14 @@ from migrator.vocabulary.unsupported import Unsupported
 
 from .bodies import settled, unspaced
 from .changes import Row, Statement
-from .nodes import children, walk
 from .templates import code
 from .templates import lines as statements_of
 
 _FIRST = re.compile(r"^([ \t]*)[^\s]", re.MULTILINE)
 _BLOCK = "if True:\n"
+_LAYOUT = re.compile(
+    r"^_|whitespace|^(leading_lines|lines_after_decorators|header|footer|[lr]par|comma|equal|newline)$"
+)
 _INNER = (cst.FunctionDef, cst.Lambda)
 
 
@@ -92,7 +95,7 @@ def returned_at_once(body: Sequence[Row]) -> list[Row]:
     if value is None or not isinstance(result, cst.Name) or result.value != value[0]:
         return [*body]
     commented = made.trailing_whitespace.comment or any(line.comment for line in left.leading_lines)
-    if commented or len(made.body) > 1 or any(isinstance(node, _INNER) for row in body for node in walk(row)):
+    if commented or len(made.body) > 1 or any(isinstance(node, _INNER) for node in _code(body)):
         return [*body]  # an inner function may read the name
     end = cst.Return(value[1])
     return [*body[:-2], made.with_changes(body=[end], trailing_whitespace=left.trailing_whitespace)]
@@ -136,22 +139,32 @@ def text_of(found: Iterable[Row], unit: str, indent: str = "") -> str:
 
 def names_of(found: Iterable[Row]) -> set[str]:
     """Names that code reads or binds, without those of attributes and arguments."""
-    names: set[str] = set()
-    stack: list[cst.CSTNode] = list(found)
-    while stack:
-        node = stack.pop()
-        if isinstance(node, cst.Name):
-            names.add(node.value)
-        skipped = {"Attribute": "attr", "Arg": "keyword"}.get(type(node).__name__)
-        stack += [child for field, child in children(node) if field != skipped]
-    return names
+    return {node.value for node in _code(found) if isinstance(node, cst.Name)}
 
 
 def attributes_of(found: Iterable[Row], name: str) -> set[str]:
     """Attributes of a name that code mentions."""
-    return {
-        node.attr.value
-        for row in found
-        for node in walk(row)
-        if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value == name
-    }
+    attributes = (node for node in _code(found) if isinstance(node, cst.Attribute))
+    return {node.attr.value for node in attributes if isinstance(node.value, cst.Name) and node.value.value == name}
+
+
+def _code(found: Iterable[Row]) -> Iterator[cst.CSTNode]:
+    """The nodes of code, without blanks and comments, and without the names of attributes and arguments."""
+    stack: list[cst.CSTNode] = list(found)
+    while stack:
+        node = stack.pop()
+        yield node
+        for field in _meaning(type(node)):
+            value = getattr(node, field)
+            if isinstance(value, cst.CSTNode):
+                stack.append(value)
+            elif isinstance(value, (list, tuple)):
+                stack += [item for item in value if isinstance(item, cst.CSTNode)]
+
+
+@functools.cache
+def _meaning(kind: type[cst.CSTNode]) -> tuple[str, ...]:
+    """The fields of nodes of a kind that hold code."""
+    own = {cst.Attribute: "attr", cst.Arg: "keyword"}.get(kind)
+    every = (field.name for field in dataclasses.fields(kind))
+    return tuple(name for name in every if name != own and not _LAYOUT.search(name))
