@@ -33,8 +33,8 @@ def weights_of(plans: list[Plan]) -> Optional[Weights]:
 def _is_built(plan: Plan) -> bool:
     """Whether a call of the model makes all of its weights, whatever it is called for."""
     forward = set(plan.forward)
-    of_call = all(site.layer.weight or site.leaf in forward for site in plan.sites)
-    return not plan.fed and of_call and all(site.leaf.guard == ALL_MODES for site in plan.sites)
+    layers = [site.leaf for site in plan.sites if not site.layer.weight]  # `__init__` makes weights that are no layer's
+    return not plan.fed and all(leaf in forward and leaf.guard == ALL_MODES for leaf in layers)
 
 
 def _is_stepped(plan: Plan) -> bool:
