@@ -109,6 +109,8 @@ def _evaluated(
         measured = found.data.ends is not False
         if measured and not (found.data.fixed and (use.limit is not None or found.data.ends)):
             return "evaluations amid a training on data of a number that is not seen"
+        if measured and hooks.stops and not found.data.counted:  # which may end long before the data
+            return "hooks that stop early, on data that would have to be read to count them"
         if use.unlimited:
             return "evaluations amid a training whose number of steps may be None"
         known = is_simple(every) and not measured and (use.limit is None or is_simple(use.limit))

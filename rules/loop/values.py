@@ -37,6 +37,22 @@ def values_of(project: Project, module: Module, node: ast.expr) -> list[tuple[Mo
     return [] if lost else found.values
 
 
+def entry_of(project: Project, module: Module, node: ast.Subscript) -> tuple[Module, ast.expr] | None:
+    """What stands under a key of a dict that is written out, and that nothing does anything with but to look up entries."""
+    found = possible_values(project, module, node.value, whole=True)
+    shown = found.values[0][1] if found.stuck is None and len(found.values) == 1 else None
+    if not isinstance(shown, ast.Dict) or not isinstance(node.slice, ast.Constant) or not found.holders:
+        return None
+    for where, read in found.strangers(project, ()):
+        entry = where.parent(read)
+        if not isinstance(entry, ast.Subscript) or entry.value is not read or not isinstance(entry.ctx, ast.Load):
+            return None
+    keys = [key.value for key in shown.keys if isinstance(key, ast.Constant)]
+    if len(keys) < len(shown.keys) or keys.count(node.slice.value) != 1:
+        return None
+    return found.values[0][0], shown.values[keys.index(node.slice.value)]
+
+
 def are_tensors(module: Module, node: ast.expr | None, depth: int = 0) -> bool:
     """Whether an expression is seen to be such a value, or a dict of such."""
     if node is None or depth > _DEEP:

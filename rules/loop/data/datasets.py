@@ -20,7 +20,7 @@ from migrator.resolve.redefined import defined_above
 from migrator.resolve.syntax import walk
 
 from ..settings import is_count
-from ..values import are_tensors, given_to
+from ..values import are_tensors, entry_of, given_to
 from .kinds import Count, Data, Env, Function, Gathered, Known, Returns, Value, either, is_whole
 from .methods import method
 
@@ -100,6 +100,9 @@ class Reader:
             return self._named(module, node, env)
         if isinstance(node, ast.Call):
             return self._call(module, node, env)
+        if isinstance(node, ast.Subscript):
+            kept = entry_of(self.project, module, node)
+            return self.value(*kept) if kept is not None else None
         return None
 
     def returned(self, module: Module, node: ast.expr | None, env: Mapping[str, Value]) -> Value:

@@ -249,3 +249,25 @@ def input_fn(path, epochs=None, shuffle=False):
 )
 def test_arguments_that_are_handed_on(make: str, call: str, expected: object) -> None:
     assert data_of(HANDED_ON + make, call) == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("", Data(True)),
+        ("print(P['rows'])", Data(True)),
+        ("P['epochs'] = None", Data(None)),
+        ("P.update(x)", Data(None)),
+        ("change(P)", Data(None)),
+    ],
+)
+def test_entries_of_dicts(body: str, expected: object) -> None:
+    call = f"lambda: {SOURCE}.repeat(P['epochs'])"
+    assert data_of(f"P = {{'epochs': 3, 'rows': 9}}\n{body}", call) == expected
+
+
+@pytest.mark.parametrize(
+    "table", ["{**x, 'epochs': 3}", "{'epochs': 3, x: None}", "{'epochs': None, 'epochs': 3}", "x"]
+)
+def test_dicts_that_are_not_written_out(table: str) -> None:
+    assert data_of(f"P = {table}", f"lambda: {SOURCE}.repeat(P['epochs'])") == Data(None)

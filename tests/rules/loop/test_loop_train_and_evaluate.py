@@ -170,6 +170,13 @@ def test_data_of_files_are_read_to_count_them() -> None:
     assert text == counted("train_data.reduce(0, lambda batches, _: batches + 1)", lines.partition(": ")[2])
 
 
+def test_data_are_not_read_before_a_training_that_may_stop_early() -> None:
+    hooks = "tf.estimator.experimental.stop_if_no_decrease_hook(estimator, 'loss', 10)"
+    call = called(f"lambda: tf.data.TextLineDataset('train').map(parse).batch(8), hooks=[{hooks}]")
+    text = migrate(MODEL + f"estimator = tf.estimator.Estimator(model_fn, params={{'units': 1}}{STEPS})\n" + call)
+    assert "fit(" not in text and "reduce(" not in text
+
+
 def test_a_training_that_goes_on_counts_from_where_it_is() -> None:
     text = made(SAVES, called("make_input_fn(8, 9)"))
     assert "\ntrain_data = make_input_fn(8, 9)()\nmax_steps = done + train_data.cardinality().numpy()\n" in text
