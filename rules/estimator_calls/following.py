@@ -12,6 +12,7 @@ import sys
 from collections import deque
 
 from migrator.normalise.objects.methods import class_of, lookup, method_of
+from migrator.resolve.chosen_members import readers_of
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.symbols import Scope
@@ -240,7 +241,7 @@ class Follower:
             self.member(Definition(module, scope.node), target.id, path, node)
         else:
             self.names.setdefault((module.path, scope, target.id, shape(path)), (module, node))
-            for where, load in self.project.readers.of(module, scope, target.id):
+            for where, load in readers_of(self.project, module, scope, target.id):
                 self.follow(where, load, path)
 
     def member(self, owner: Definition, name: str, path: Path, node: ast.AST) -> None:
@@ -277,7 +278,7 @@ class Follower:
             self.member(Definition(module, owner), function.name, (*step, *path), function)
             return
         scope = module.scope(owner if owner is not None else module.tree)
-        readers = self.project.readers.of(module, scope.holder(function.name), function.name)
+        readers = list(readers_of(self.project, module, scope.holder(function.name), function.name))
         if readers and not all(name in _CACHES for name in decorators):
             self.lose(module, function, path, "a decorated function returns it")
         for where, reference in readers:

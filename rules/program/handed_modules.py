@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from migrator.resolve.calls import prefixed
+from migrator.resolve.chosen_members import imported_by, is_followed
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 
@@ -42,10 +43,11 @@ def handed_modules(project: Project, functions: Names, variables: Names) -> Iter
         for call in module.nodes(ast.Call):
             if name is not None and _is_namespace(module, call):
                 yield module, call, f"`{name}` may be found by a name that is made at run time"
-            imported = _imported(project, module, call)
-            found = next((n for n in (_has(project, owner, names) for owner in imported) if n is not None), None)
-            if found is not None:
-                yield module, call, f"the module that has `{found}` is imported by a call: write it as an import"
+            imported = ((owner, _has(project, owner, names)) for owner in _imported(project, module, call))
+            having = [(owner.path, name) for owner, name in imported if name is not None]
+            # What a file passes on is not looked for by a name that is put together.
+            if having and not (is_followed(module, call) and names.issuperset(having)):
+                yield module, call, f"the module that has `{having[0][1]}` is imported by a call: write it as an import"
 
 
 def _has(project: Project, module: Module, names: Names) -> str | None:
@@ -101,6 +103,7 @@ def _imported(project: Project, module: Module, call: ast.Call) -> Iterator[Modu
         yield from [found] if found is not None else ()
         return
     parts = prefixed(first)
+    yield from imported_by(project, module, call)
     for other in project.modules.values() if parts is not None else ():
         stem = other.path.replace("\\", "/").rpartition("/")[2].partition(".")[0]
         if parts is not None and project.module_named(f"{parts[0]}{stem}", module) is other:

@@ -95,8 +95,8 @@ UNSEEN = [
     ("import models", "m = models  # HERE\n    model = m.make(1)"),
     ("from models import *", "model = globals()[NAME](1)  # HERE"),
     ("import importlib", "model = importlib.import_module('models').make(1)  # HERE"),
-    ("import importlib", "model = importlib.import_module('models.' + NAME).make(1)  # HERE"),
-    ("from importlib import import_module", "m = import_module(f'models.{NAME}')  # HERE\n    model = m.make(1)"),
+    ("import importlib", "model = importlib.import_module('models.' + NAME, 'p').make(1)  # HERE"),
+    ("import importlib", "model = importlib.import_module(NAME + '.linear').make(1)  # HERE"),
     ("", "model = __import__('models').make(1)  # HERE"),
     ("from models import *\nfrom elsewhere import *", "model = make(1)  # HERE"),
 ]
