@@ -77,3 +77,9 @@ def test_every_package_is_installed() -> None:
     cfg = configparser.ConfigParser()
     cfg.read(ROOT / "setup.cfg", "utf-8")
     assert {name.rpartition(".")[0] for name in modules()} <= set(cfg["options"]["packages"].split())
+
+
+def test_files_of_tests_have_names_of_their_own() -> None:
+    """They are modules without packages, of which pytest cannot load two of one name."""
+    counted = collections.Counter(path.name for path in (ROOT / "tests").rglob("test_*.py"))
+    assert [name for name, number in counted.items() if number > 1] == []
