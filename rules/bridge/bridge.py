@@ -26,7 +26,8 @@ from ..estimator_calls.estimator_values import ESTIMATOR, Construction
 from ..hooks.prediction_hooks import predicts_with_hooks
 from ..hooks.watched_heads import settle_watched
 from ..inputs.symbolic_inputs import functions_of_specs, refuse_symbolic_inputs
-from ..loop.plan import Loop, NotPlain, loop_of, of_one_device
+from ..loop.loop import Loop, NotPlain
+from ..loop.plan import loop_of, of_one_device
 from ..loop.remarks import ALONE
 from ..model_fns.model_fns import model_fn_behind, refuse_unseen_module
 from ..rewriting.helpers import Helpers

@@ -12,7 +12,7 @@ from migrator.resolve.project import Project
 from migrator.resolve.reasons import reason_at
 
 from ..hooks.prediction_hooks import predicts_with_hooks
-from ..loop.plan import Loop
+from ..loop.loop import Loop
 from ..loop.sources import Kind
 
 MODEL, _HOOKED, _PREDICTING = "GraphModel", "HookedGraphModel", "HookedPredictions"

@@ -8,10 +8,10 @@ from typing import Optional
 
 from ..exports.exportwriter import ExportWriter
 from ..loop.inputs import Input
+from ..loop.loop import Loop
 from ..loop.making import Names
 from ..loop.page import Page
 from ..loop.places import is_simple
-from ..loop.plan import Loop
 from ..loop.use import Use
 from .early_stops import EarlyStop, epochs
 from .elements import Condition

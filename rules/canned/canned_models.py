@@ -10,7 +10,7 @@ from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
 
 from ..exports.exports import Export
-from ..loop.plan import Loop
+from ..loop.loop import Loop
 from ..loop.sources import Place
 from ..loop.use import Use
 from .heads import metrics_of, predictions_of

@@ -17,8 +17,9 @@ from migrator.resolve.text import Spans
 
 from ..callbacks.keras_callbacks import Hooks
 from ..loop.inputs import given_parts
+from ..loop.loop import Distribution, Loop, NotPlain
 from ..loop.places import has_its_line
-from ..loop.plan import Distribution, Loop, NotPlain, of_one_device
+from ..loop.plan import of_one_device
 from ..loop.use import Use
 
 _STRATEGIES = ("tensorflow.distribute.", "tensorflow.contrib.distribute.")

@@ -9,8 +9,8 @@ from migrator.rewrite import Replace, expr
 from migrator.vocabulary.diagnostics import Edit
 
 from ..loop.inputs import Input
+from ..loop.loop import Distribution, Loop
 from ..loop.page import Page
-from ..loop.plan import Distribution, Loop
 from ..loop.use import Use
 
 

@@ -18,9 +18,9 @@ from ..distribute.tpu_facts import strategy_lines
 from .comments import comments, of_a_model
 from .flow.order import is_followed
 from .inputs import Input, given_parts
+from .loop import Distribution, Loop
 from .page import Page
 from .places import is_simple, line_above
-from .plan import Distribution, Loop
 from .sources import Place, Source
 
 Compiled = Mapping[ast.Call, Callable[[str], str]]

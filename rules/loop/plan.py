@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
-from migrator.analyse.function.plan import Plan
 from migrator.analyse.results.stepvalues import StepValue
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.reasons import reason_at
 from migrator.resolve.text import Spans
 
-from ..callbacks.callback_classes import BATCH_LOSS, OwnHook, of_own_hooks
+from ..callbacks.callback_classes import BATCH_LOSS, of_own_hooks
 from ..callbacks.functions import of_functions
 from ..callbacks.keras_callbacks import is_known, is_listener, of_hooks
 from ..distribute.tpu_facts import describes_tpu
@@ -22,28 +20,29 @@ from ..estimator_calls.estimator_values import PREFIX, Construction, Values
 from ..estimator_calls.following import Follower
 from ..estimator_calls.keras_estimator import has_one_output
 from ..estimator_calls.warm_starts import STARTS
-from ..exports.archives import archives, has_tables
+from ..exports.archives import has_tables
 from ..exports.exporters import NAMES as EXPORTERS
 from ..exports.exports import Export, export_of, of_exports
 from ..exports.receivers import NAMES as RECEIVERS
-from ..exports.receivers import Receiver, of_receivers
-from ..exports.signatures import Signatures
+from ..exports.receivers import of_receivers
 from ..hooks.session_hooks import is_of_protocol
 from ..losses_metrics import step_summaries
-from .arrays import ArrayInput, array_inputs
+from .data.arrays import array_inputs
 from .data.datasets import Reader
-from .flow.building import Building, building_of, is_shared_generator
+from .flow.building import building_of, is_shared_generator
 from .flow.lifetimes import of_folders
 from .flow.order import of_paths, of_starts
 from .inputs import given_parts
-from .keras_3 import Remark, otherwise
+from .keras_3 import otherwise
+from .loop import Loop, NotPlain, goes_on, trains_again
 from .places import has_its_line, is_simple
-from .reads import STEP, Read, read_of, steps_read
+from .reads import STEP, read_of, steps_read
 from .rows import is_one
-from .sources import Kind, Place, Source, sources_of
+from .sources import Kind, Source, sources_of
 from .specs import NAMES
 from .use import Use
 from .uses import use_of
+from .variables import NAMES as OF_WEIGHTS
 from .variables import VALUE
 
 _NEUTRAL_NAMES = ("ModeKeys", "EstimatorSpec", "Estimator", "inputs.numpy_input_fn", "inputs.pandas_input_fn")
@@ -51,163 +50,6 @@ _NEUTRAL_NAMES = ("ModeKeys", "EstimatorSpec", "Estimator", "inputs.numpy_input_
 
 _LOOKED_AT = NAMES | RECEIVERS | EXPORTERS
 """Names whose references have to be those of uses that are understood."""
-
-
-@dataclass(frozen=True)
-class Distribution:
-    """The devices and machines that a program trains on."""
-
-    strategy: ast.expr | None = None
-    """What its configuration asks for; None: TF_CONFIG decides, where the model is made."""
-    nones: tuple[ast.expr, ...] = ()
-    """Parts of that, or values of names in it, by which it asks for none."""
-    evened: bool = False
-    """Whether replicas have moving statistics of their own, which a checkpoint has the means of."""
-    servers: bool = False
-    """Whether a cluster is one of parameter servers, since there is a partitioner."""
-
-    @property
-    def has_workers(self) -> bool:
-        """Whether workers of TF_CONFIG may keep equal variables: all of them save then, the first one for good."""
-        return self.strategy is None and not self.servers
-
-    @property
-    def on_cluster(self) -> bool:
-        """Whether TF_CONFIG decides."""
-        return self.strategy is None
-
-    def evaluates_behind(self, use: Use) -> bool:
-        """Whether a cluster evaluates a training at its end alone, so that this may be a call of its own."""
-        return self.on_cluster and use.validation is not None and use.every is None
-
-
-@dataclass(frozen=True)
-class Loop:
-    """The training loop of a program, of which everything is understood."""
-
-    sources: tuple[Source, ...]
-    """Its Estimators."""
-    uses: tuple[Use, ...]
-    """In the order of the files, and of their lines."""
-    reads: tuple[Read, ...]
-    """What else is read of them."""
-    arrays: tuple[ArrayInput, ...]
-    """Input functions of arrays that become datasets."""
-    draws: bool
-    """Whether the program draws from the generators of Python or NumPy."""
-    grouped: bool
-    """Whether Keras may run several steps in one call: it has to know the number of batches."""
-    otherwise: tuple[Remark, ...]
-    """Layers that Keras 3 computes otherwise."""
-    building: Mapping[Source, Building]
-    """What makes the weights of models before they are restored."""
-    exports: tuple[Export, ...] = ()
-    tables: bool = False
-    """Whether models may hold lookup tables."""
-    distribution: Distribution | None = None
-    """None: it trains on one device."""
-
-    @property
-    def places(self) -> list[Use | Export | Read]:
-        """Wherever something is done with its Estimators."""
-        return [*self.uses, *self.exports, *self.reads]
-
-    @property
-    def fed(self) -> Iterator[tuple[Module, Receiver]]:
-        """What its SavedModels are fed."""
-        for module, fed in self.receivers:
-            yield from fed.choices or [(module, fed)]
-
-    @property
-    def receivers(self) -> list[tuple[Module, Receiver]]:
-        """The same, where one of several is chosen as a whole."""
-        exporters = ((use.module, exporter.fed) for use in self.uses for exporter in use.exporters)
-        return [*((export.module, export.fed) for export in self.exports), *exporters]
-
-    def archives(self, fed: Receiver, signatures: Signatures) -> bool:
-        """Whether an `ExportArchive` of Keras exports what is fed so. It saves moving statistics of one replica alone."""
-        replicated = self.on_tpu or (self.distribution is not None and not self.distribution.servers)
-        chosen = {choice.function for _, receiver in self.receivers for _, choice in receiver.choices}
-        return not replicated and archives(fed, signatures, self.tables, chosen)
-
-    def readers(self, place: Place) -> list[Place]:
-        """What may need the weights, or the step, that were there before a place."""
-        names = (VALUE, STEP) if isinstance(place, Export) else (VALUE,)  # steps are those of evaluations
-        return [*self.uses, *self.exports, *(read for read in self.reads if read.what in names)]
-
-    @property
-    def tasks(self) -> dict[str, Spans]:
-        """Where fields of its configurations are read that tell of the cluster, by file."""
-        found: dict[str, list[tuple[int, int]]] = {}
-        for source in self.sources:
-            spans = map(source.module.span, source.settings.tasks)
-            found.setdefault(source.module.path, []).extend(spans)
-        return {path: Spans(spans) for path, spans in found.items()}
-
-    @property
-    def uncounted(self) -> list[Use]:
-        """Trainings that may reach the end of data of an unknown number, and are not the only ones of their model."""
-        trainings = (use for use in self.uses if use.method == "train" and use.input.data.ends is not False)
-        ended = (use for use in trainings if not use.measured)  # no step is begun where the data end
-        return [use for use in ended if not use.input.data.counted and _trains_again(use, self.uses)]
-
-    @property
-    def on_tpu(self) -> bool:
-        """Whether it trains on a TPU, if it is told so."""
-        return any(source.settings.tpu.use is not None for source in self.sources)
-
-    @property
-    def modules(self) -> list[Module]:
-        """The files that make its Estimators or use them."""
-        fed = (module for module, _ in self.fed)
-        return list(dict.fromkeys([*(s.module for s in self.sources), *(place.module for place in self.places), *fed]))
-
-    @property
-    def first(self) -> Source:
-        """The Estimator that stands for the program where one place is named."""
-        return self.sources[0]
-
-    def goes_on(self, use: Use) -> bool:
-        """Whether the model may have been trained before a training."""
-        return _goes_on(use, self.uses)
-
-    def records(self, plan: Plan) -> bool:
-        """Whether the model that a model_fn becomes writes summaries of its own."""
-        own = step_summaries.written(plan) if step_summaries.recorded(plan) else frozenset()
-        return any(source.recorded and source.summaries & own for source in self.sources)
-
-    def wanted(self, plan: Plan) -> dict[str, StepValue]:
-        """Tensors of a model_fn that its model hands out for callbacks, by their keys."""
-        leaves = set(plan.flow.leaves)
-        return {key: value for use in self.uses for key, value in use.wanted if value.leaf in leaves}
-
-    @property
-    def own_hooks(self) -> dict[ast.ClassDef, list[OwnHook]]:
-        """Hooks of classes of the program, by these."""
-        found: dict[ast.ClassDef, list[OwnHook]] = {}
-        for own in (own for use in self.uses for own in use.own):
-            found.setdefault(own.hook.definition, []).append(own)
-        return found
-
-    @property
-    def listeners(self) -> dict[tuple[Module, ast.ClassDef], None]:
-        """Classes of listeners of checkpoints, with their files."""
-        return dict.fromkeys((use.module, definition) for use in self.uses for definition in use.listeners)
-
-    def source(self, construction: Construction) -> Source:
-        """The Estimator that is made at a place."""
-        return next(source for source in self.sources if source.construction is construction)
-
-    def is_local(self, source: Source) -> bool:
-        """Whether all that is done with an Estimator reads the name that it is assigned to, beside which others may stand."""
-        return source.name is not None and all(place.by_name for place in self.places if source in place.sources)
-
-
-@dataclass(frozen=True)
-class NotPlain:
-    """Why the loop of a program stays with the helpers."""
-
-    reason: str
 
 
 def loop_of(
@@ -339,7 +181,7 @@ def _followed(
     grouped = all(data.counted for use in uses for data in use.data) and _divides(uses)
     layers = tuple(otherwise(modules))
     tables = has_tables(project.modules.values())
-    needing = [*uses, *exported, *(read for read in reads if read.what in (NAMES, VALUE, STEP))]
+    needing = [*uses, *exported, *(read for read in reads if read.what in (OF_WEIGHTS, VALUE, STEP))]
     begun = ((source, building_of(project, source, needing)) for source in sources)
     building = {source: found for source, found in begun if found is not None}
     all_reads, saved = (*reads, *steps), tuple(exported)
@@ -395,15 +237,9 @@ def _is_everywhere(use: Use, node: ast.expr) -> bool:
     return scope is not None and scope is here and scope.kind == "module" and len(module.bindings(root)) == 1
 
 
-def _goes_on(use: Use, uses: Collection[Use]) -> bool:
-    """Whether the model may have been trained before a training, by another one or by an earlier run."""
-    same = (each for each in uses if each.method == "train" and set(each.sources) & set(use.sources))
-    return use.saves or use.repeated or use is not next(same, None)
-
-
 def _divides(uses: list[Use]) -> bool:
     """Whether callbacks see each step that they wait for, where they are called every hundred steps."""
-    if any(use.stops(_goes_on(use, uses)) or use.single for use in uses):
+    if any(use.stops(goes_on(use, uses)) or use.single for use in uses):
         return False  # one waits for the last step
     for use in (use for use in uses if use.method == "train"):
         numbers = [
@@ -447,18 +283,12 @@ def of_one_device(loop: Loop, written: Collection[ast.Call] = ()) -> str:
     return ""
 
 
-def _trains_again(use: Use, uses: Collection[Use]) -> bool:
-    """Whether it is one of several trainings of a model."""
-    others = (each for each in uses if each is not use and each.method == "train")
-    return _goes_on(use, uses) or any(set(each.sources) & set(use.sources) for each in others)
-
-
 def _of_trainings(uses: list[Use]) -> str:
     """Why several trainings are not what as many calls of `fit` do."""
     for use in uses:
         if use.method != "train":
             continue
-        goes_on = _trains_again(use, uses)
+        goes_on = trains_again(use, uses)
         reason = ""
         lines = use.saves or (goes_on and use.to_step)
         if use.limit is None and use.input.data.ends is False:

@@ -17,7 +17,7 @@ from ..exports.exports import Export
 from ..exports.placeholders import told_by
 from .flow.chosen import SELDOM
 from .flow.exclusive import is_choice
-from .plan import Loop
+from .loop import Loop
 from .sources import Source
 from .specs import Validation
 from .use import Use

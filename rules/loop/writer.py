@@ -21,10 +21,10 @@ from ..exports.exportwriter import ExportWriter
 from .comments import comments
 from .flow.handed import Handed
 from .inputs import Input
+from .loop import Loop
 from .making import Compiled, Names, is_held, made, restored, restoring, strategies
 from .page import Page
 from .places import is_simple, line_above
-from .plan import Loop
 from .predictions import PredictionWriter
 from .reads import Read
 from .use import Use

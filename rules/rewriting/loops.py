@@ -29,7 +29,8 @@ from ..estimator_calls.checkpoint_readers import (
 from ..estimator_calls.keras_estimator import MODEL_TO_ESTIMATOR
 from ..exports.signatures import Served, Signatures
 from ..loop.flow.weights import Weights
-from ..loop.plan import Loop, NotPlain, loop_of, of_one_device
+from ..loop.loop import Loop, NotPlain
+from ..loop.plan import loop_of, of_one_device
 from ..loop.remarks import ALONE, OF_METRICS, remarks
 from ..loop.sources import Kind, kind_of, kind_of_keras
 from ..loop.writer import LoopWriter

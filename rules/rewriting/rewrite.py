@@ -45,7 +45,7 @@ from ..hooks.watched_heads import settle_watched
 from ..inputs.lookup_tables import table_reference
 from ..inputs.one_shot import one_shot_changes
 from ..inputs.preprocessing_columns import SHARED_COLUMNS, ColumnEdits
-from ..loop.plan import Loop
+from ..loop.loop import Loop
 from ..loop.remarks import BY_EXAMPLES, of_cores, reports_loss
 from ..loop.writer import dropped
 from ..model_fns.model_fns import (

@@ -29,7 +29,7 @@ from ..distribute.strategies import trains_on_replicas, trains_with_horovod
 from ..estimator_calls.driver import Driver
 from ..estimator_calls.estimator_values import ESTIMATOR, Construction, Values
 from ..estimator_calls.other_estimators import OtherEstimators
-from ..loop.plan import Loop, NotPlain
+from ..loop.loop import Loop, NotPlain
 from ..losses_metrics.metrics import AUC, KERAS_AUC, OF_CURVES
 from ..model_fns.model_facts import model_facts, reached_bodies
 from ..model_fns.model_fns import ModelFn

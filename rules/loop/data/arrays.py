@@ -12,9 +12,9 @@ from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.vocabulary.diagnostics import Edit
 
-from ..program.settled import returns_of
-from .page import Page
-from .use import Use
+from ...program.settled import returns_of
+from ..page import Page
+from ..use import Use
 
 _NUMPY = "tensorflow.estimator.inputs.numpy_input_fn"
 _SIGNATURE = "x y batch_size num_epochs shuffle queue_capacity num_threads"
