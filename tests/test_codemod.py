@@ -41,7 +41,7 @@ def test_it_writes_what_migrate_writes(root: Path, tmp_path: Path, case: str) ->
 
 
 def test_a_look_writes_nothing(root: Path, tmp_path: Path) -> None:
-    shutil.copy(root / "fixtures/input/csv_dataset/before.py", tmp_path / "task.py")
+    shutil.copy(root / "fixtures/distribution/sharded_tables/before.py", tmp_path / "task.py")
     before = files(tmp_path)
     done = codemod(tmp_path, "--unified-diff", "--no-helpers", "task.py")
     assert "\n+" in done.stdout and "WARNING: the program also needs tf2_cluster.py, tf2_training.py" in done.stderr
