@@ -35,7 +35,9 @@ def kind_of_graphs(modules: Sequence[Module], hooked: bool) -> Kind:
     kinds = {_is_dict(module, value) for module in modules for value in _predictions(module)}
     if len(kinds) != 1 or None in kinds:
         reason = reason or "predictions that are not seen to be a dict"
-    return Kind(True in kinds, reason, compiled=True, needs_keras_2=True, names=hooks, watched=True, draws=hooked)
+    return Kind(
+        True in kinds, reason, compiled=True, needs_keras_2=True, names=hooks, watched=True, takes_batches=hooked
+    )
 
 
 def model_of(project: Project, modules: Sequence[Module]) -> str:

@@ -11,6 +11,7 @@ import builtins
 import sys
 from collections import deque
 
+from migrator.analyse.statements.loggers import LOGGERS
 from migrator.normalise.objects.methods import class_of, lookup, method_of
 from migrator.resolve.chosen_members import readers_of
 from migrator.resolve.module import Module
@@ -297,7 +298,7 @@ class Follower:
             if name in EXTENDERS:
                 self.follow(module, call, ())
             return  # looked at by the rule that knows the function
-        if name is not None and (name.startswith(("logging.", "absl.logging.", "tensorflow.logging."))):
+        if name is not None and name.startswith(LOGGERS):
             return
         if name == "functools.partial" and (position or keyword):
             function = call.args[0] if call.args else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from migrator.analyse.statements.loggers import called_function
+from migrator.analyse.statements.loggers import LOGGERS, called_function
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.returns import own_statements
@@ -12,7 +12,6 @@ from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
 
 _MODE = "mode"
-_LOGGERS = ("logging.", "tensorflow.logging.", "absl.logging.")
 
 
 @Desugaring
@@ -50,7 +49,7 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
 def _is_message(module: Module, call: ast.Call) -> bool:
     if isinstance(call.func, ast.Name) and call.func.id == "print":
         return not module.bindings(call.func)
-    return (called_function(module, call.func) or "").startswith(_LOGGERS)
+    return (called_function(module, call.func) or "").startswith(LOGGERS)
 
 
 def _says_mode(module: Module, call: ast.Call) -> bool:

@@ -168,6 +168,10 @@ class Loop:
         """Classes of listeners of checkpoints, with their files."""
         return dict.fromkeys((use.module, definition) for use in self.uses for definition in use.listeners)
 
+    def built(self, source: Source) -> Building | None:
+        """What makes the weights of a model before they are restored; None: nothing does, or several devices share them."""
+        return self.building.get(source) if self.distribution is None else None
+
     def source(self, construction: Construction) -> Source:
         """The Estimator that is made at a place."""
         return next(source for source in self.sources if source.construction is construction)

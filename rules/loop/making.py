@@ -231,7 +231,7 @@ def _set_up(
     if source.warm is not None:
         lines.append(f"{model}.warm_start = {page.helper('WarmStart')}({model}, {page.text(source.warm)})")
     if source.settings.directory is not None:
-        building = loop.building.get(source) if loop.distribution is None else None
+        building = loop.built(source)
         built = building.lines(model, data(building.use.input), page.unit) if building is not None else []
         late = building is not None and building.above is not None
         lines += _restored(

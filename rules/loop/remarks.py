@@ -351,6 +351,4 @@ def reports_loss(loop: Loop, models: list[str]) -> Use | None:
 
 def _is_restored(loop: Loop, source: Source) -> bool:
     """Whether its weights and those of its optimizer are there before it is restored."""
-    return (
-        source in loop.building and loop.distribution is None and source.weights is not None and source.weights.stepped
-    )
+    return loop.built(source) is not None and source.weights is not None and source.weights.stepped

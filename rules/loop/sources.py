@@ -58,7 +58,7 @@ class Kind:
     """How its weights are made, if by a call."""
     watched: bool = False
     """Whether its predictions may be given hooks, which it runs as they are."""
-    draws: bool = False
+    takes_batches: bool = False
     """Whether hooks may take batches of their own beside those of the steps."""
 
 
@@ -94,7 +94,7 @@ class Source:
     """The variable that is to hold its parameters, for input functions, where the program writes them into its call."""
     watched: bool = False
     """Whether its predictions may be given hooks."""
-    draws: bool = False
+    takes_batches: bool = False
     """Whether hooks may take batches of their own."""
 
     @property
@@ -273,7 +273,7 @@ def _source(
         kind.weights,
         name,
         kind.watched,
-        kind.draws,
+        kind.takes_batches,
     )
     if named and (kind.compiled or kind.model is not None):
         return "values of a checkpoint, which may be that of an Estimator without a model_fn"

@@ -135,7 +135,7 @@ class LoopWriter:
         """The lines that restore the newest checkpoint above the first use of a model, by whose data its weights are made, and
         the statement below them."""
         source = use.sources[0]
-        building = self.loop.building.get(source) if self.loop.distribution is None else None
+        building = self.loop.built(source)
         if building is None or building.above is None or building.use is not use:
             return None, []
         built = building.lines(model, self._data(use.input), self.page.unit)
@@ -231,7 +231,7 @@ class LoopWriter:
     def _limited(self, use: Use, steps: str) -> str:
         """What ends a training after so many steps, each of which is one batch of each replica."""
         # Keras 2 begins another step where it does not know the number of batches, and counts it.
-        counted = use.input.data.counted and not use.sources[0].draws
+        counted = use.input.data.counted and not use.sources[0].takes_batches
         taken = self.spread is None and (counted or use.unlimited)
         return f".take({steps})" if taken else f", steps_per_epoch={steps}"
 
@@ -357,7 +357,7 @@ class LoopWriter:
         if use.limit is None:
             return ""
         number = self._number(use.limit, use.unlimited)
-        return f", steps={number}" if use.sources[0].draws and not use.unlimited else f".take({number})"
+        return f", steps={number}" if use.sources[0].takes_batches and not use.unlimited else f".take({number})"
 
     def _number(self, node: ast.expr, unlimited: bool) -> str:
         """How many elements a dataset gives, all of them where the number is None."""

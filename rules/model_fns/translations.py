@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from migrator.analyse.function.translate import Translations
+from migrator.analyse.statements.loggers import LOGGERS
 from migrator.analyse.training.conditionalsteps import TAKEN
 
 from ..canned import head_specs
@@ -125,7 +126,7 @@ def may_run_while_tracing(name: str | None, text: str) -> bool:
     """Whether a statement that calls this function may stand in `call`: messages and summaries."""
     if name is None:
         return text == "print"
-    return name.startswith(("logging.", "absl.logging.", "tensorflow.logging.", "tensorflow.compat.v1.logging.")) or (
+    return name.startswith((*LOGGERS, "tensorflow.compat.v1.logging.")) or (
         name in summaries.EXPRESSIONS or name in ("tensorflow.print", "tensorflow.identity")
     )
 

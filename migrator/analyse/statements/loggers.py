@@ -7,6 +7,8 @@ import ast
 from migrator.resolve.module import Module
 from migrator.resolve.symbols import Binding
 
+LOGGERS = ("logging.", "absl.logging.", "tensorflow.logging.")
+"""What the names of functions that log begin with."""
 _MAKERS = frozenset({"logging.getLogger", "tensorflow.get_logger", "absl.logging.get_absl_logger"})
 _LEVELS = frozenset({"debug", "info", "warning", "warn", "error", "exception", "critical", "log"})
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.statements.loggers import LOGGERS
 from migrator.analyse.training.optimizerclass import OptimizerClass
 from migrator.resolve.syntax import walk
 
@@ -52,7 +53,7 @@ class _Uses:
 
     def _argument(self, call: ast.Call, node: ast.expr) -> None:
         name = self.own.module.resolve(call.func) or ""
-        if name == "tensorflow.get_variable" or name.startswith(("logging.", "absl.logging.", "tensorflow.logging.")):
+        if name == "tensorflow.get_variable" or name.startswith(LOGGERS):
             return
         if name in _SEARCHES and len(call.args) == 2 and call.args[1] is node:
             pattern, parent = call.args[0], self.own.module.parent(call)

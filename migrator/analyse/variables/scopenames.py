@@ -9,6 +9,7 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.results.tags import names_layer, opened_names, path_of, summary_call
 from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.flow import Leaf
+from migrator.analyse.statements.loggers import LOGGERS
 from migrator.analyse.statements.names import targets
 from migrator.analyse.variables.scopes import literal_pattern, scope_prefix
 from migrator.resolve.syntax import walk
@@ -81,7 +82,7 @@ def _is_said(plan: Body, node: ast.expr) -> bool:
     if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "format":
         call = plan.module.parent(call)
     name = plan.module.resolve(call.func) or ast.unparse(call.func) if isinstance(call, ast.Call) else ""
-    return name == "print" or name.startswith(("logging.", "absl.logging.", "tensorflow.logging."))
+    return name == "print" or name.startswith(LOGGERS)
 
 
 def _opened(plan: Body, held: ast.Name) -> tuple[Leaf | None, tuple[ast.With, ...]]:

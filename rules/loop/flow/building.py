@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Optional
 
+from migrator.analyse.statements.loggers import LOGGERS
 from migrator.analyse.statements.names import binds
 from migrator.normalise.draft.returns import own_nodes
 from migrator.resolve.module import Module
@@ -21,7 +22,7 @@ from ..sources import Place, Source
 from ..use import Use
 
 _LEAVES = (ast.Return, ast.Raise, ast.Break, ast.Continue)
-_TELLS = ("tensorflow.logging.", "tensorflow.compat.v1.logging.", "logging.", "absl.logging.")
+_TELLS = (*LOGGERS, "tensorflow.compat.v1.logging.")
 _DEEP = 4
 
 
@@ -101,7 +102,8 @@ def _is_known(module: Module, made: ast.stmt, use: Use, last: ast.stmt) -> bool:
     block = block_of(module, made)
     between = [each for each in block[block.index(made) + 1 : block.index(last)] if isinstance(each, ast.stmt)]
     inner = list(own_nodes(between))
-    if any(isinstance(node, _LEAVES) for node in inner) or any(_read(use) & binds(each) for each in between):
+    read = _read(use)
+    if any(isinstance(node, _LEAVES) for node in inner) or any(read & binds(each) for each in between):
         return False
     if any(acts(module, node) and not _tells(module, node) and node is not use.call for node in inner):
         return False
