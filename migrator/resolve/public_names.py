@@ -69,6 +69,7 @@ _PLACES = [
         _TRAIN,
         "train",
     ),
+    (r"tensorflow\.contrib\.learn", r"ModeKeys(?:\.\w+)?", "estimator"),
     (r"tensorflow\.contrib\.framework", "(?:get_|create_|get_or_create_|assert_)global_step", "train"),
     (r"tensorflow\.python\.ops\.rnn_cell(?:_impl)?", f"{_CELLS}|LSTMStateTuple", "nn.rnn_cell"),
     (r"tensorflow\.python\.ops\.rnn", "(?:bidirectional_)?dynamic_rnn|static_(?:bidirectional_)?rnn", "nn"),

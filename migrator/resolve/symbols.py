@@ -20,6 +20,8 @@ UNKNOWN = "?"
 """Raw name of a binding that is not an import or an alias of one."""
 
 _ROOTS = re.compile(r"^(?:tensorflow_core|tensorflow)(?=\.|$)")
+_ELSEWHERE = (".python.", ".contrib.framework.", ".contrib.learn.")
+"""What names have in them that TensorFlow shows by other ones."""
 _VERSIONED = re.compile(r"^tensorflow(?:\._api\.v[12])?\.(?:compat|_api)\.v[12](?=\.|$)")
 
 
@@ -132,7 +134,7 @@ def normalize(raw: str) -> str:
     while True:
         shorter = _VERSIONED.sub("tensorflow", name)
         if shorter == name:
-            return public(name) if ".python." in name or ".contrib.framework." in name else name
+            return public(name) if any(part in name for part in _ELSEWHERE) else name
         name = shorter
 
 

@@ -12,19 +12,20 @@ from migrator.resolve.syntax import walk
 from migrator.resolve.text import Spans
 from migrator.vendor import vendoring
 
-_TRAINS_AND_EVALUATES = re.compile(rb"[.\"']train_and_evaluate|import\b[^\n(]*(\([^)]*)?\btrain_and_evaluate")
+_TRAINS_AND_EVALUATES = re.compile(
+    rb"[.\"']train_and_evaluate|import\b[^\n(]*(\([^)]*)?\btrain_and_evaluate|learn_runner|\bExperiment\b"
+)
 _CLUSTER = "TF_CONFIG"
 """What counts in sentences, too: a command or a JSON text may set it."""
 _OTHER_WORDS = re.compile(
-    rb"learn_runner|\bExperiment\b|"
     rb"Strategy\b|get_strategy|distribute\b(?!\.cluster_resolver\.TPU)|device_fn|device_setter|"
     rb"TF_CONFIG|ClusterSpec|\bServer\(|\bmaster\s*=|grpc:|SyncReplicas|replicate_model_fn|TowerOptimizer|TPU|tpu\b|horovod|"
     rb"partitioner(?!\s*=\s*None\b)|num_worker_replicas|num_ps_replicas|(?<!FLAGS)(?<!args)\.is_chief\b|cluster_spec|(?<!FLAGS)(?<!args)\.task_(?:type|id)\b|"
     rb"global_id_in_cluster|input_context|session_creation_timeout"
 )
 _WORDS = re.compile(_TRAINS_AND_EVALUATES.pattern + b"|" + _OTHER_WORDS.pattern)
-"""What asks for several of them. In TensorFlow 1 only `train_and_evaluate`, and what calls it, starts a server of TF_CONFIG;
-a function of the program may have that name, too."""
+"""What asks for several of them. In TensorFlow 1 only `train_and_evaluate` and Experiments start a server of TF_CONFIG; a
+function of the program may have that name, too."""
 _WHATEVER_IS_CHOSEN = re.compile(rb"partitioner(?!\s*=\s*None\b)|\.(train|eval)_distribute\b")
 """What needs their helpers on one device, too."""
 _OF_TRIALS = frozenset({"trial", "trail"})

@@ -66,15 +66,6 @@ SESSION_FIELDS = {
     "protocol": "the cluster resolver knows the protocol",
     "device_fn": "the strategy places variables",
 }
-CONTRIB_CONFIG = "tensorflow.contrib.learn.RunConfig"
-CONTRIB_FIELDS = {
-    "master": "it names the server of a session",
-    "evaluation_master": "it names the server of a session",
-    "num_cores": "sessions are gone; set threads through tf.config.threading",
-    "log_device_placement": "sessions are gone; use tf.debugging.set_log_device_placement",
-    "gpu_memory_fraction": "sessions are gone; set the memory of a device through tf.config",
-}
-"""Fields of the older RunConfig only, whose others are those of tf.estimator."""
 _STRATEGY_FIELDS = (*CONFIG_FIELDS, "experimental_distribute")
 SPECS = {
     "TrainSpec": "input_fn max_steps hooks saving_listeners",
@@ -120,11 +111,6 @@ class Driver(FileEdits):
             return True
         if short == "RunConfig" and call is not None:
             self.run_config(node, call)
-            return True
-        if name == CONTRIB_CONFIG and call is not None:
-            if call.args:
-                raise Unsupported("arguments of tf.contrib.learn.RunConfig by position are not followed", call.args[0])
-            self.run_config(node, call, CONTRIB_FIELDS)
             return True
         if short in SPECS and call is not None:
             self.replace(node, self.need(short, node))

@@ -14,7 +14,7 @@ from migrator.rewrite import Rename
 
 from ..distribute.strategies import CONFIG_FIELDS
 from ..distribute.tpu_facts import short_name
-from .driver import CONTRIB_CONFIG, TASK_FIELDS, Driver
+from .driver import TASK_FIELDS, Driver
 from .estimator_kinds import KINDS
 from .estimator_values import PREFIX
 
@@ -65,7 +65,7 @@ def _field(driver: Driver, node: ast.Attribute, own: bool) -> None:
 
 def names_configuration(name: str) -> bool:
     """Whether a qualified name is that of a RunConfig."""
-    return name in (f"{PREFIX}RunConfig", CONTRIB_CONFIG) or short_name(name) == "RunConfig"
+    return name == f"{PREFIX}RunConfig" or short_name(name) == "RunConfig"
 
 
 def names_estimator(name: str) -> bool:

@@ -18,7 +18,6 @@ from migrator.resolve.syntax import walk
 from ..distribute import tpu_facts
 from ..distribute.task_reads import OF_TASKS
 from ..distribute.tpu_facts import Tpu, short_name, tpu_of
-from ..estimator_calls.driver import CONTRIB_CONFIG, CONTRIB_FIELDS
 from ..estimator_calls.estimator_values import ESTIMATOR, PREFIX, Construction
 from ..estimator_calls.session_settings import makers, taken_over
 from .flow.handed import Handed, handed
@@ -45,7 +44,7 @@ _WRITTEN = frozenset(
 _PARSES = frozenset({"parse_args", "parse_known_args"})
 _OR_NONE = frozenset({"model_dir", "tf_random_seed", "train_distribute", "eval_distribute"})
 """Fields that say nothing where they are None."""
-_WITHOUT_EFFECT = frozenset({"session_config", "log_step_count_steps", *CONTRIB_FIELDS})
+_WITHOUT_EFFECT = frozenset({"session_config", "log_step_count_steps"})
 """Fields that Keras has no use for: its progress bar shows the speed."""
 
 
@@ -162,12 +161,11 @@ def _configured(
         call = statement.value
     made = module.resolve(call.func) if isinstance(call, ast.Call) else None
     for_tpus = short_name(made or "") == "RunConfig"
-    of_learn = made == CONTRIB_CONFIG
-    if not isinstance(call, ast.Call) or not (made == RUN_CONFIG or of_learn or for_tpus) or (of_learn and call.args):
+    if not isinstance(call, ast.Call) or not (made == RUN_CONFIG or for_tpus):
         return "its configuration is not seen"
     beside = tpu_facts.FIELDS.split() if for_tpus else []
     try:
-        given = bind(call, " ".join([*beside, *(CONTRIB_FIELDS if of_learn else ()), _SIGNATURE]), "RunConfig")
+        given = bind(call, " ".join([*beside, _SIGNATURE]), "RunConfig")
     except Unsupported as problem:
         return problem.reason
     kept = {name: value for name, value in given.items() if name not in _WITHOUT_EFFECT}

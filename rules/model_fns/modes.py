@@ -30,7 +30,7 @@ def mode_reference(driver: FileEdits, node: ast.expr, short: str) -> None:
         driver.handled.add(node)
         driver.edits.append(module.delete_statement(alias))
         return
-    text = driver.need("ModeKeys", node) + short[len("ModeKeys") :]
+    text = driver.need("ModeKeys", node) + short[len("ModeKeys") :].replace("INFER", "PREDICT")  # as tf.contrib has it
     statement = module.parent(node)
     if isinstance(statement, ast.Assign) and statement in module.tree.body and len(statement.targets) == 1:
         if text == module.segment(statement.targets[0]):

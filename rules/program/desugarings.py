@@ -23,6 +23,7 @@ from ..desugar import (
     returned_configs,
     unread_hooks,
 )
+from ..experiments import run_configs, spelled
 from ..hooks import logged_modes
 from ..inputs import fed_iterators, read_batches
 from ..layers import (
@@ -54,6 +55,8 @@ from ..symbols import contrib_functions
 
 FILES: tuple[Desugaring[OfFiles], ...] = (
     optional_imports.expand,
+    spelled.expand,
+    run_configs.expand,
     gathered_specs.expand,
     gathered_arguments.expand,
     own_configs.expand,

@@ -29,7 +29,7 @@ _KINDS = re.compile(r"(Estimator|Classifier|Regressor|Ranker|Experiment)$|^model
 _NO_MATCH = {
     "BoostedTrees": "boosted trees have no match in Keras, and other libraries for them are other algorithms; "
     "train such a model anew, with TensorFlow Decision Forests for example",
-    "Experiment": "tf.contrib.learn.Experiment is not migrated: first write it as tf.estimator.train_and_evaluate with a "
+    "Experiment": "this tf.contrib.learn.Experiment is not migrated: first write it as tf.estimator.train_and_evaluate with a "
     "TrainSpec and an EvalSpec, which TensorFlow 1 has from 1.4 on",
 }
 _OF_LEARN = (
@@ -83,7 +83,9 @@ def not_yet(drafts: Drafts, module: Module) -> Iterator[tuple[Module, ast.expr, 
         if isinstance(parent, ast.Call) and parent.func is node and _KINDS.search(short):
             what = f"tf.{name.split('.', 1)[1]} is not migrated"
             general = f"{what}: {_OF_LEARN}" if name.startswith("tensorflow.contrib.learn.") else f"{what} yet"
-            yield module, node, _NO_MATCH.get(short[:12], general)
+            why = drafts.obstacle(module, node)
+            known = _NO_MATCH.get(short[:12], general)
+            yield module, node, f"{known}: {why}" if why else known
         elif own_head(module, node, name):
             continue
         elif isinstance(parent, ast.ClassDef) and node in parent.bases and short != "SessionRunHook":

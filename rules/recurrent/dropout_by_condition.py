@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
 _DROPOUT = "tensorflow.nn.dropout"
-_TRAIN = frozenset({"tensorflow.estimator.ModeKeys.TRAIN", "tensorflow.contrib.learn.ModeKeys.TRAIN"})
+_TRAIN = "tensorflow.estimator.ModeKeys.TRAIN"
 _FLAGS = frozenset({"is_training", "training", "is_train", "train"})
 """What functions call the parameter that says whether they are in training."""
 _PARAMETERS = frozenset({"params", "hparams", "config", "flags", "args", "self"})
@@ -122,7 +122,7 @@ def _in_training(module: Module, test: ast.expr) -> bool:
         test = found.value
     if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ast.Eq):
         return False
-    return any(module.resolve(side) in _TRAIN for side in (test.left, test.comparators[0]))
+    return any(module.resolve(side) == _TRAIN for side in (test.left, test.comparators[0]))
 
 
 def _may_be_none(module: Module, parameter: ast.arg) -> bool:

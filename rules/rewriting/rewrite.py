@@ -32,7 +32,7 @@ from ..estimator_calls.checkpoint_readers import (
     reads_beside,
 )
 from ..estimator_calls.derived_configs import derived_reference
-from ..estimator_calls.driver import CONTRIB_CONFIG, Driver
+from ..estimator_calls.driver import Driver
 from ..estimator_calls.estimator_values import ESTIMATOR, PREFIX, Construction
 from ..estimator_calls.keras_estimator import MODEL_TO_ESTIMATOR
 from ..estimator_calls.other_estimators import OtherEstimators
@@ -386,7 +386,7 @@ class ProgramRewrite(LoopRewrite):
             with self.obstacles:
                 if any(known(driver, node, name) for known in _REFERENCES):
                     continue
-                if (name.startswith((PREFIX, CONTRIB_CONFIG)) or hook_of(name)) and not driver.reference(node, name):
+                if (name.startswith(PREFIX) or hook_of(name)) and not driver.reference(node, name):
                     raise Unsupported(f"tf.{name.split('.', 1)[1]} is not migrated yet", node)
         configuration_edits(driver, inside, self.obstacles)
         driver.change(*idle_imports(module, self._unfolded))

@@ -415,8 +415,9 @@ def test_run_config_of_contrib(imported: str, name: str) -> None:
 
 
 def test_run_config_of_contrib_by_position() -> None:
-    program = "c = tf.contrib.learn.RunConfig('grpc://worker')  # HERE\ne = tf.estimator.LinearRegressor(C, config=c)\n"
-    assert "arguments of tf.contrib.learn.RunConfig by position" in manual_reason(V2 + program)
+    program = "c = tf.contrib.learn.RunConfig('grpc://worker', 2, False, 1, 7)\n"
+    text = migrate(V2 + program + "e = tf.estimator.LinearRegressor(C, config=c)\n")
+    assert "c = RunConfig(tf_random_seed=7)\n" in text
 
 
 @pytest.mark.parametrize(

@@ -176,6 +176,12 @@ def _forward_features() -> Any:
     return forward_features
 
 
+def _experiments(name: str) -> Any:
+    from . import experiments
+
+    return getattr(experiments, name)
+
+
 def _head(name: str) -> Callable[[], Any]:
     """With the reduction of contrib's heads."""
 
@@ -282,6 +288,10 @@ _OWN: dict[tuple[str, str], Callable[[], Any]] = {
     ("estimator", "poisson_regression_head"): _poisson_head,
     ("estimator", "logistic_regression_head"): _logistic_head,
     ("learn", "RunConfig"): _run_config,
+    **{
+        ("learn", name): functools.partial(_experiments, name)
+        for name in "Experiment learn_runner make_export_strategy saved_model_export_utils utils ModeKeys".split()
+    },
     ("lookup", "index_table_from_tensor"): functools.partial(_table_from_tensor, "index_table_from_tensor"),
     ("lookup", "index_to_string_table_from_tensor"): functools.partial(
         _table_from_tensor, "index_to_string_table_from_tensor"
