@@ -17,8 +17,8 @@ from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
-from migrator.resolve.project import Project
-from migrator.resolve.syntax import is_name, walk
+from migrator.resolve.project import Definition, Project
+from migrator.resolve.syntax import is_name, is_super, walk
 from migrator.rewrite import Remove, Replace, code, with_arguments, with_parameters
 
 from ..estimator_calls.derived_configs import RUN_CONFIG
@@ -80,20 +80,25 @@ def _unfolded(project: Project, module: Module, config: ast.Name, arg: ast.arg) 
     function = module.parent(module.parent(arg) or arg)
     if not isinstance(function, ast.FunctionDef) or function.decorator_list:
         return []
-    args = function.args
-    holder = module.parent(function)
+    args, owner = function.args, module.parent(function)
+    made_by = owner if isinstance(owner, ast.ClassDef) and function.name == "__init__" else function
+    of_class = made_by is not function
+    if made_by.decorator_list or (of_class and project.subclasses(Definition(module, made_by))):
+        return []
+    holder = module.parent(made_by)
     if args.vararg or args.kwarg or args.posonlyargs or not isinstance(holder, ast.Module):
         return []
     inner = _inside(module, module.loads_of_parameter(arg.arg, function))
     if inner is None:
         return []
-    readers = project.readers.of(module, module.scope(holder), function.name)
+    readers = project.readers.of(module, module.scope(holder), made_by.name)
+    readers = [(each, node) for each, node in readers if not (of_class and _is_of_super(each, node))]
     there, reader = readers[0] if len(readers) == 1 else (module, None)
     call = there.parent(reader) if reader is not None else None
     if not isinstance(call, ast.Call) or call.func is not reader:
         return []
     try:
-        value = given(function, call).get(arg.arg)
+        value = given(function, call, skip=int(of_class)).get(arg.arg)
     except Stuck:
         return []
     made = _made(project, there, value, call) if value is not None else None
@@ -146,6 +151,12 @@ def _unfolded(project: Project, module: Module, config: ast.Name, arg: ast.arg) 
         return Change.every([*((module, change) for change in written), *((there, change) for change in outer)])
     except Stuck:
         return []
+
+
+def _is_of_super(module: Module, node: ast.expr) -> bool:
+    """Whether a name only says whose base is meant: ``super(Net, self)``."""
+    outer = module.parent(node)
+    return outer is not None and is_super(outer)
 
 
 def _inside(module: Module, loads: list[ast.Name]) -> list[ast.Name | ast.Attribute] | None:

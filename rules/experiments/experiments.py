@@ -95,13 +95,11 @@ class Experiment:
                 raise Stuck("what an Experiment is made of may change before it runs", self.call)
 
 
-def experiment_of(module: Module, call: ast.Call, tf: str, more: Mapping[str, ast.expr]) -> Experiment:
-    """An Experiment, `more` of whose arguments are said elsewhere. Raises Stuck."""
-    plain = ast.Call(call.func, call.args, [keyword for keyword in call.keywords if keyword.arg is not None])
-    given = bind(plain, schedules.PARAMETERS)
-    if given is None or set(given) & set(more) or has_comments(module, call):
+def experiment_of(module: Module, call: ast.Call, tf: str) -> Experiment:
+    """An Experiment. Raises Stuck."""
+    given = bind(call, schedules.PARAMETERS)
+    if given is None or has_comments(module, call):
         raise Stuck("the arguments of an Experiment are not seen", call)
-    given.update(more)
     unknown = sorted(set(given) - set(schedules.PARAMETERS))
     if unknown:
         raise Stuck(f"`{unknown[0]}` of an Experiment", call)
@@ -160,13 +158,3 @@ def _is_pure(value: ast.expr) -> bool:
 
 def _acts(module: Module, value: ast.expr) -> bool:
     return any(acts(module, node) for node in walk(value))
-
-
-def spread_of(call: ast.Call) -> ast.Name | None:
-    """The name of the one dict that a call spreads; None where it spreads none. Raises Stuck."""
-    spread = [keyword.value for keyword in call.keywords if keyword.arg is None]
-    if any(isinstance(argument, ast.Starred) for argument in call.args) or len(spread) > 1:
-        raise Stuck("the arguments of an Experiment are not seen", call)
-    if spread and not isinstance(spread[0], ast.Name):
-        raise Stuck("the arguments of an Experiment are not seen", call)
-    return spread[0] if spread and isinstance(spread[0], ast.Name) else None

@@ -19,7 +19,7 @@ from migrator.rewrite import Remove, Replace, code, expr, statements, with_argum
 
 from ..symbols.tensorflow_names import tensorflow_root
 from . import schedules
-from .experiments import EXPERIMENT, Experiment, experiment_of, spread_of
+from .experiments import EXPERIMENT, Experiment, experiment_of
 from .runs import Maker, Run, maker_of, runs_at, runs_of, takes
 
 _EACH = (
@@ -86,8 +86,6 @@ def _changes(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
     uses = list(runs_at(module, call))
     runs = [use for use in uses if isinstance(use, Run)]
     if len(runs) == len(uses):
-        if spread_of(call) is not None:
-            raise Stuck("the arguments of an Experiment are not seen", call)
         return Change.every((module, change) for change in _in_place(drafts, module, call, runs))
     function = module.nearest(call, ast.FunctionDef)
     if runs or function is None or len(uses) != 1:
@@ -108,7 +106,7 @@ def _root(module: Module, call: ast.Call) -> tuple[str, list[Rewrite]]:
 def _in_place(drafts: Drafts, module: Module, call: ast.Call, runs: list[Run]) -> list[Rewrite]:
     """The changes where an Experiment is run in the function that makes it."""
     tf, changes = _root(module, call)
-    made = experiment_of(module, call, tf, {})
+    made = experiment_of(module, call, tf)
     written = [(run, schedules.lines(_method(run), set(made.values), tf, _named(module, run))) for run in runs]
     kept = made.keep([line for _, text in written for line in text])
     creation = module.statement(call)
@@ -160,12 +158,9 @@ class _Made:
     def changes(self) -> list[tuple[Module, Rewrite]]:
         """All changes of the program. Raises Stuck."""
         module, function = self.module, self.maker.function
-        more, dropped = self._more()
         tf, first = _root(module, self.call)
-        made = experiment_of(module, self.call, tf, {name: ast.Name(name, ast.Load()) for name in more})
+        made = experiment_of(module, self.call, tf)
         schedule, text = self._text(set(made.values), tf)
-        for name in more:
-            made.names[name] = name
         kept = made.keep(text)
         creation, last = module.statement(self.call), function.body[-1]
         _tell(self.drafts, made, "train_and_evaluate" if schedule else self._constant(self.runs[0]) or "")
@@ -178,30 +173,8 @@ class _Made:
         changes: list[Rewrite] = [*first, Replace(last, ran), *(Remove(each) for each in made.gone)]
         if creation is not last:
             changes.append(Remove(creation))
-        changes += self._function([*more, *([schedule] if schedule else [])], dropped)
+        changes += self._function([schedule] if schedule else [])
         return [*((module, change) for change in changes), *self._calls(schedule)]
-
-    def _more(self) -> tuple[list[str], str]:
-        """Arguments that are handed through to the Experiment, by the names of its parameters, and what gathers them."""
-        spread = spread_of(self.call)
-        if spread is None:
-            return [], ""
-        called = self.maker.called
-        gathers = called.args.kwarg
-        loads = self.module.loads_of_parameter(spread.id, called)
-        if gathers is None or gathers.arg != spread.id or loads != [spread]:
-            raise Stuck("the arguments of an Experiment are not seen", self.call)
-        given = {tuple(sorted(self._extra(run))) for run in self.runs}
-        if len(given) != 1:
-            raise Stuck("the arguments of an Experiment differ from run to run", self.call)
-        return list(given.pop()), spread.id
-
-    def _extra(self, run: Run) -> list[str]:
-        """Keywords of a call that its function gathers."""
-        call = run.maker
-        if not isinstance(call, ast.Call) or any(keyword.arg is None for keyword in call.keywords):
-            raise Stuck("the arguments of an Experiment are not seen", call)
-        return [k.arg for k in call.keywords if k.arg is not None and not takes(self.maker.called, k.arg)]
 
     def _text(self, given: set[str], tf: str) -> tuple[str, list[str]]:
         """The parameter that says what to run, if any, and the statements that run it."""
@@ -224,7 +197,7 @@ class _Made:
             return str(run.schedule.value or "train_and_evaluate")
         return run.schedule if isinstance(run.schedule, str) else None
 
-    def _function(self, more: list[str], dropped: str) -> list[Rewrite]:
+    def _function(self, more: list[str]) -> list[Rewrite]:
         """The function, with the body of the one in it, and its parameters behind its own."""
         file, function, called = self.module.cst, self.maker.function, self.maker.called
         head = file.statement(called)
@@ -241,7 +214,7 @@ class _Made:
             more = [*own, *more]
         elif not more:
             return []
-        return [Replace(called, with_parameters(head, drop=[dropped] if dropped else [], add=more))]
+        return [Replace(called, with_parameters(head, add=more))]
 
     def _calls(self, schedule: str) -> list[tuple[Module, Rewrite]]:
         """The calls that run it."""

@@ -13,6 +13,7 @@ from ..desugar import (
     gathered_arguments,
     handed_configs,
     handed_entries,
+    handed_keywords,
     held_estimators,
     kept_iterators,
     maker_classes,
@@ -22,6 +23,7 @@ from ..desugar import (
     replaced_configs,
     returned_configs,
     unread_hooks,
+    unread_returns,
 )
 from ..experiments import run_configs, spelled
 from ..hooks import logged_modes
@@ -55,6 +57,7 @@ from ..symbols import contrib_functions
 
 FILES: tuple[Desugaring[OfFiles], ...] = (
     optional_imports.expand,
+    handed_keywords.expand,
     spelled.expand,
     run_configs.expand,
     gathered_specs.expand,
@@ -65,6 +68,7 @@ FILES: tuple[Desugaring[OfFiles], ...] = (
     replaced_configs.expand,
     maker_classes.expand,
     unread_hooks.expand,
+    unread_returns.expand,
     held_estimators.expand,
     handed_configs.expand,
     named_estimators.expand,

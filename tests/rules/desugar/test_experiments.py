@@ -72,7 +72,7 @@ def test_a_function_around_the_one_that_makes_it() -> None:
     run_ = RUN.format(arguments="").replace("experiment_fn,", "generate(8, train_steps=20, eval_steps=None),")
     text = below(MODEL + maker + run_)
     assert (
-        "def generate(count, hparams, eval_steps, train_steps):" in text
+        "def generate(count, train_steps, eval_steps, hparams):" in text
         and "**more" not in text
         and "experiment_fn" not in text
     )

@@ -1,0 +1,116 @@
+"""Keywords that a function gathers and hands on to a call of the library, as parameters of its own."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from migrator.normalise.desugaring import Desugaring
+from migrator.normalise.draft.arguments import parameters
+from migrator.normalise.draft.draft import Change, Drafts
+from migrator.resolve.calls import arguments, has_stars
+from migrator.resolve.module import Module
+from migrator.resolve.project import Definition, Project
+from migrator.resolve.readers import Place
+from migrator.resolve.syntax import is_super
+from migrator.rewrite import Replace, code, with_arguments, with_parameters
+
+
+@Desugaring
+def expand(drafts: Drafts, paths: Sequence[str]) -> None:
+    """Names them, where all that call the function give the same ones.
+
+    ```python
+    import tensorflow as tf
+
+
+    def build(columns, **kwargs):
+        return tf.estimator.DNNClassifier([8], columns, **kwargs)
+
+
+    classifier = build(COLUMNS, n_classes=3)
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+
+    def build(columns, n_classes):
+        return tf.estimator.DNNClassifier([8], columns, n_classes=n_classes)
+
+
+    classifier = build(COLUMNS, n_classes=3)
+    ```
+    """
+    drafts.apply_all(paths, _found)
+
+
+def _found(project: Project, module: Module) -> Iterator[list[Change]]:
+    """The changes for each of them."""
+    if b"**" not in module.source or not (b"stimator" in module.source or b"contrib" in module.source):
+        return
+    for call in module.nodes(ast.Call):
+        for spread in call.keywords:
+            if spread.arg is None and isinstance(spread.value, ast.Name) and _is_known(module, call):
+                yield _named(project, module, call, spread)
+
+
+def _is_known(module: Module, call: ast.Call) -> bool:
+    """Whether a call is one of TensorFlow, or that of the initializer of a base."""
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "__init__" and is_super(call.func.value):
+        return True
+    return (module.resolve(call.func) or "").startswith("tensorflow.")
+
+
+def _named(project: Project, module: Module, call: ast.Call, spread: ast.keyword) -> list[Change]:
+    """The changes for one function; none where not all of its calls are seen, or they differ."""
+    assert isinstance(spread.value, ast.Name)
+    bindings = module.bindings(spread.value)
+    function = module.nearest(bindings[0].node, ast.FunctionDef) if len(bindings) == 1 and bindings[0].node else None
+    if function is None or function.args.kwarg is None or function.args.kwarg is not bindings[0].node:
+        return []
+    loads = module.loads_of_parameter(spread.value.id, function)
+    given = _given(project, module, function)
+    if loads != [spread.value] or given is None:
+        return []
+    scopes = [module.scope(function), module.scope(call)]
+    taken = {each.arg for each in call.keywords}.union(*(scope.bindings for scope in scopes))
+    if taken & set(given):
+        return []
+    named = {name: code(name) for name in given}
+    new = with_arguments(module.cst.call(call), spread={arguments(call).index(spread): named})
+    head = with_parameters(module.cst.statement(function), drop=[spread.value.id], add=given)
+    return Change.of(module, Replace(call, new), Replace(function, head))
+
+
+def _given(project: Project, module: Module, function: ast.FunctionDef) -> list[str] | None:
+    """The keywords that all calls of a function give beside its parameters; None where they are not seen."""
+    owner = module.parent(function)
+    made = owner if isinstance(owner, ast.ClassDef) and function.name == "__init__" else function
+    if function.decorator_list or not isinstance(module.parent(made), ast.Module):
+        return None
+    if isinstance(made, ast.ClassDef) and (made.decorator_list or project.subclasses(Definition(module, made))):
+        return None
+    found: list[list[str]] = []
+    for place in project.readers.of(module, module.analysis.root, made.name):
+        keywords = _keywords(place, parameters(function))
+        if keywords is not None:
+            found.append(keywords)
+        elif not _is_of_super(place, made):
+            return None
+    return found[0] if found and all(sorted(each) == sorted(found[0]) for each in found) else None
+
+
+def _keywords(place: Place, own: list[str]) -> list[str] | None:
+    module, node = place
+    call = module.parent(node)
+    if not isinstance(call, ast.Call) or call.func is not node or has_stars(call):
+        return None
+    return [each.arg for each in call.keywords if each.arg is not None and each.arg not in own]
+
+
+def _is_of_super(place: Place, made: ast.ClassDef | ast.FunctionDef) -> bool:
+    """Whether a name only says whose base is meant: ``super(Net, self)``."""
+    module, node = place
+    call = module.parent(node)
+    return call is not None and is_super(call) and module.is_inside(node, made)

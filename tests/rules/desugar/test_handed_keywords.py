@@ -1,0 +1,60 @@
+"""Keywords that a function gathers and hands on."""
+
+from __future__ import annotations
+
+import pytest
+from desugared import MODEL, TRAIN, below
+from modelfn.programs import manual_reason
+
+BUILD = """def build(params, **kwargs):
+    return tf.estimator.Estimator(model_fn, params=params, **kwargs)
+
+
+"""
+USE = 'estimator = build({"units": 1}, model_dir="m")\n'
+CLASS = """class Line(tf.estimator.Estimator):
+    def __init__(self, units, **kwargs):
+        super(Line, self).__init__(model_fn, params={"units": units}, **kwargs)
+
+    def fit(self, input_fn):
+        return self.train(input_fn, steps=20)
+
+
+line = Line(1, model_dir="m", config=tf.estimator.RunConfig(save_checkpoints_steps=10))
+line.fit(make_input_fn(8, None))
+"""
+
+
+def test_a_function() -> None:
+    text = below(MODEL + BUILD + USE + TRAIN)
+    assert "def build(params, model_dir):" in text and "build(" in text and "**" not in text
+
+
+def test_a_class() -> None:
+    text = below(MODEL + CLASS)
+    assert "def __init__(self, units, " in text and "**" not in text and "return" not in text
+
+
+def test_a_function_that_is_called_without_any() -> None:
+    text = below(MODEL + BUILD + 'estimator = build({"units": 1})\n' + TRAIN)
+    assert "**" not in text
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        BUILD + USE + 'other = build({"units": 1})\n' + TRAIN,  # which gives none
+        BUILD + USE.replace('model_dir="m"', "**load()") + TRAIN,
+        BUILD.replace("    return", "    print(kwargs)\n    return") + USE + TRAIN,
+        BUILD.replace("    return", "    model_dir = 3\n    return") + USE + TRAIN,
+        "@traced\n" + BUILD + USE + TRAIN,
+        BUILD + "keep(build)\n" + USE + TRAIN,
+    ],
+)
+def test_what_is_left_alone(program: str) -> None:
+    assert "arguments of Estimator are not seen" in manual_reason(MODEL + program)
+
+
+def test_a_class_that_another_is_derived_from() -> None:
+    more = "\n\nclass Other(Line):\n    pass\n"
+    assert manual_reason(MODEL + CLASS + more)
