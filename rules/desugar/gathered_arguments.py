@@ -24,17 +24,24 @@ from ..estimator_calls.estimator_values import PREFIX
 from ..loop.comments import has_comments
 from ..loop.places import moves, whole
 
-_NAMES = frozenset({*KINDS, RUN_CONFIG, *(PREFIX + name for name in ("EstimatorSpec", "TrainSpec", "EvalSpec"))})
-_OR_NONE = {
-    PREFIX + "EstimatorSpec": frozenset(
-        "predictions loss train_op eval_metric_ops export_outputs training_hooks training_chief_hooks scaffold "
-        "evaluation_hooks prediction_hooks".split()
-    ),
-    PREFIX + "Estimator": frozenset("model_dir config params warm_start_from".split()),
-    PREFIX + "TrainSpec": frozenset("max_steps hooks saving_listeners".split()),
-    PREFIX + "EvalSpec": frozenset("name hooks exporters".split()),
+NAMES = frozenset({*KINDS, RUN_CONFIG, *(PREFIX + name for name in ("EstimatorSpec", "TrainSpec", "EvalSpec"))})
+_SPEC = PREFIX + "EstimatorSpec"
+_NONE = {
+    _SPEC: "predictions loss train_op eval_metric_ops export_outputs training_hooks training_chief_hooks scaffold "
+    "evaluation_hooks prediction_hooks",
+    PREFIX + "Estimator": "model_dir config params warm_start_from",
+    PREFIX + "TrainSpec": "max_steps hooks saving_listeners",
+    PREFIX + "EvalSpec": "name hooks exporters",
+    RUN_CONFIG: "model_dir tf_random_seed session_config train_distribute eval_distribute device_fn protocol",
 }
-"""Parameters that are None where they are not given."""
+_OTHERS = {
+    PREFIX + "EvalSpec": {"steps": "100", "start_delay_secs": "120", "throttle_secs": "600"},
+    RUN_CONFIG: {"save_summary_steps": "100", "keep_checkpoint_max": "5", "log_step_count_steps": "100"},
+}
+_DEFAULTS: dict[str, dict[str, str]] = {
+    name: dict.fromkeys(names.split(), "None") | _OTHERS.get(name, {}) for name, names in _NONE.items()
+}
+"""What parameters are where they are not given."""
 
 
 @Desugaring
@@ -75,7 +82,7 @@ def _found(project: Project, module: Module) -> Iterator[list[Change]]:
     for call in module.nodes(ast.Call):
         for spread in call.keywords:
             name = module.resolve(call.func) if spread.arg is None else None
-            if name in _NAMES and name is not None and not _is_hidden(call):
+            if name in NAMES and name is not None and not _is_hidden(call):
                 yield _spread(project, module, call, name, spread)
 
 
@@ -96,12 +103,31 @@ def _spread(project: Project, module: Module, call: ast.Call, name: str, spread:
         return []
     if not gathered.stores and not gathered.reads and _may_move(module, gathered, call):
         changes = [_instead(module, call, spread, gathered.entries)]
-        return Change.of(module, *changes, *([] if gathered.others else [Remove(gathered.made)]))
-    absent = gathered.some - _OR_NONE.get(name, frozenset())
-    same = module.scope(gathered.made) is module.scope(call)
-    if gathered.others or absent or not same:
-        return []
-    return _apart(module, gathered, call, spread, name == PREFIX + "EstimatorSpec")
+        others = len(gathered.spreads) > 1
+        return Change.of(module, *changes, *([] if others else [Remove(gathered.made)]))
+    begun = _defaults(module, gathered)
+    return [] if begun is None else _apart(module, gathered, begun)
+
+
+def _defaults(module: Module, gathered: _Gathered) -> dict[str, str] | None:
+    """What entries are that a dict may not have where it is spread; None where a call may not leave them out, or is another
+    one."""
+    found: dict[str, str] = {}
+    several = len(gathered.spreads) > 1
+    for call, spread in gathered.spreads:
+        name = module.resolve(call.func)
+        defaults = _DEFAULTS.get(name or "", {})
+        keys = gathered.keys_at(module, call)
+        beside = {each.arg for each in call.keywords}
+        looped = several and module.nearest(call, (ast.For, ast.While)) is not None
+        if name not in NAMES or _is_hidden(call) or has_comments(module, spread) or beside & keys.keys() or looped:
+            return None
+        if module.scope(gathered.made) is not module.scope(call):
+            return None
+        for key in (key for key, surely in keys.items() if not surely):
+            if found.setdefault(key, defaults.get(key, "")) != defaults.get(key) or not found[key]:
+                return None
+    return found
 
 
 def entries_of(module: Module, node: ast.expr) -> dict[str, ast.expr] | None:
@@ -138,14 +164,21 @@ class _Gathered:
     """Statements that put more into it."""
     reads: list[tuple[ast.Subscript, str]] = field(default_factory=list)
     """Places that read an entry."""
-    others: int = 0
-    """How many calls beside the first spread it as well."""
-    some: set[str] = field(default_factory=set)
-    """Entries that it may not have."""
+    spreads: list[tuple[ast.Call, ast.keyword]] = field(default_factory=list)
+    """The calls that spread it."""
 
     @property
     def keys(self) -> set[str]:
         return {*self.entries, *(name for _, more in self.stores for name in more)}
+
+    def keys_at(self, module: Module, call: ast.Call) -> dict[str, bool]:
+        """The entries that it may have at one of several calls that spread it, and whether it surely has them."""
+        found = dict.fromkeys(self.entries, True)
+        for statement, more in self.stores:
+            above = len(self.spreads) == 1 or module.span(statement) < module.span(call)
+            for key in more if above else ():
+                found[key] = found.get(key, False) or _together(module, self.made, statement)
+        return found
 
 
 def _gathered(project: Project, module: Module, node: ast.expr) -> _Gathered | None:
@@ -157,11 +190,11 @@ def _gathered(project: Project, module: Module, node: ast.expr) -> _Gathered | N
     if entries is None or has_comments(module, made) or project.readers.elsewhere(module, scope, node.id):
         return None
     found = _Gathered(made, node.id, entries)
-    always = set(entries)
     for load in module.loads_of(node.id, module.scope(node).lookup(node.id)):
         outer = module.parent(load)
-        if isinstance(outer, ast.keyword) and outer.arg is None:
-            found.others += load is not node
+        call = module.parent(outer) if isinstance(outer, ast.keyword) and outer.arg is None else None
+        if isinstance(outer, ast.keyword) and isinstance(call, ast.Call):
+            found.spreads.append((call, outer))
             continue
         if isinstance(outer, ast.Subscript) and outer.value is load and isinstance(outer.ctx, ast.Load):
             key = outer.slice.value if isinstance(outer.slice, ast.Constant) else None
@@ -174,9 +207,6 @@ def _gathered(project: Project, module: Module, node: ast.expr) -> _Gathered | N
         if not more or module.scope(statement) is not module.scope(made) or has_comments(module, statement):
             return None
         found.stores.append((statement, more))
-        if _together(module, made, statement):
-            always |= more.keys()
-    found.some = found.keys - always
     return found if {key for _, key in found.reads} <= found.keys else None
 
 
@@ -208,7 +238,7 @@ def _may_move(module: Module, gathered: _Gathered, call: ast.Call) -> bool:
     if all(_is_constant(value) for value in values):
         return True
     simple = all(isinstance(value, (ast.Constant, ast.Name, ast.Attribute)) for value in values)
-    return (simple or not gathered.others) and moves(module, gathered.made, call, values)
+    return (simple or len(gathered.spreads) == 1) and moves(module, gathered.made, call, values)
 
 
 def _is_constant(node: ast.expr) -> bool:
@@ -216,21 +246,24 @@ def _is_constant(node: ast.expr) -> bool:
     return all(isinstance(part, ast.Constant) for part in parts)
 
 
-def _apart(module: Module, gathered: _Gathered, call: ast.Call, spread: ast.keyword, of_mode: bool) -> list[Change]:
-    """The changes that make variables of the entries; a spec does not mind those that are not `of_mode`."""
+def _apart(module: Module, gathered: _Gathered, some: dict[str, str]) -> list[Change]:
+    """The changes that make variables of the entries; those that `some` ways leave out begin with what they are there."""
     names, begun = {}, set()
+    of_mode = all(module.resolve(call.func) == _SPEC for call, _ in gathered.spreads)
     for key in dict.fromkeys((*gathered.entries, *(key for _, more in gathered.stores for key in more))):
         known = _known(module, gathered, key)
-        unsure = key in gathered.some and not (of_mode and _is_by_mode(module, gathered, key))
+        unsure = key in some and not (of_mode and _is_by_mode(module, gathered, key))
         if unsure and not (known == "after" and _is_bound_with(module, gathered, key)):
             known = ""
         names[key] = key if known else module.unused_name(key, gathered.made)
         begun |= {key} if known == "before" else set()
     made = _assignments(module, gathered.entries, names)
-    made += [f"{names[key]} = None" for key in names if key in gathered.some - begun]
+    made += [f"{names[key]} = {some[key]}" for key in names if key in some and key not in begun]
     changes = [_lines(gathered.made, made)]
-    given = {arguments(call).index(spread): names}
-    changes.append(Replace(call, with_arguments(module.cst.call(call), spread=given)))
+    for call, spread in gathered.spreads:
+        given = {key: names[key] for key in gathered.keys_at(module, call)}
+        new = with_arguments(module.cst.call(call), spread={arguments(call).index(spread): given})
+        changes.append(Replace(call, new))
     for statement, more in gathered.stores:
         lines = _assignments(module, more, names)
         if lines and isinstance(statement, ast.Assign):

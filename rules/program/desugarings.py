@@ -22,6 +22,7 @@ from ..desugar import (
     rebound_inputs,
     replaced_configs,
     returned_configs,
+    returned_keywords,
     unread_hooks,
     unread_returns,
 )
@@ -57,6 +58,7 @@ from ..symbols import contrib_functions
 
 FILES: tuple[Desugaring[OfFiles], ...] = (
     optional_imports.expand,
+    returned_keywords.expand,
     handed_keywords.expand,
     spelled.expand,
     run_configs.expand,

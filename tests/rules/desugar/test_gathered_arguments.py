@@ -103,13 +103,40 @@ def test_a_value_of_several_lines_within_parentheses() -> None:
     assert "model_dir = (load()\n    or 'here')\n" in text and "print(model_dir)\n" in text
 
 
-def test_settings_with_other_defaults_are_not_left_out() -> None:
-    made = "settings = {'model_dir': 'here'}\nif load():\n    settings['save_summary_steps'] = 7\n"
+def configured(entry: str) -> str:
+    """A program with a setting by a condition."""
+    made = f"settings = {{'model_dir': 'here'}}\nif load():\n    settings['{entry}'] = 7\n"
     made += "config = tf.estimator.RunConfig(**settings)\n"
-    program = (
-        MODEL + made + 'estimator = tf.estimator.Estimator(model_fn, params={"units": 1}, config=config)\n' + TRAIN
-    )
+    return MODEL + made + 'estimator = tf.estimator.Estimator(model_fn, params={"units": 1}, config=config)\n' + TRAIN
+
+
+def test_settings_that_are_left_out_are_as_they_are_by_default() -> None:
+    text = migrate(configured("save_summary_steps"))
+    assert "save_summary_steps = 100\nif load():\n    save_summary_steps = 7\n" in text
+    assert "tf_random_seed = None\n" in migrate(configured("tf_random_seed"))
+
+
+def test_settings_whose_default_says_more_are_not_left_out() -> None:
+    program = configured("save_checkpoints_steps")
     assert run(program)["program.py"].after.decode() == program
+
+
+EARLY = """spec = {"predictions": predictions}
+if mode == tf.estimator.ModeKeys.PREDICT:
+    return tf.estimator.EstimatorSpec(mode, **spec)
+spec["loss"] = loss
+spec["train_op"] = train_op
+return tf.estimator.EstimatorSpec(mode=mode, **spec)"""
+
+
+def test_a_spec_that_is_returned_early() -> None:
+    assert "**" not in plain(with_spec(EARLY) + ESTIMATOR + TRAIN)
+
+
+def test_a_dict_that_is_spread_in_a_loop_stays() -> None:
+    made = 'given = {}\nfor name in "ab":\n    estimator = tf.estimator.Estimator(model_fn, params={"units": 1}, **given)\n'
+    made += f"    {TRAIN}    given['model_dir'] = name\nother = tf.estimator.Estimator(model_fn, **given)\n"
+    assert [unit.tier for unit in units(run(MODEL + made))] == ["manual"]
 
 
 def test_an_entry_by_a_condition_is_left_out_where_it_is_not_met() -> None:
