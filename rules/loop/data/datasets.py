@@ -10,7 +10,7 @@ import ast
 import functools
 import operator
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from migrator.normalise.draft.arguments import defaults, parameters
@@ -21,6 +21,7 @@ from migrator.resolve.syntax import walk
 
 from ..settings import is_count
 from ..values import are_tensors, entry_of, given_to
+from .bodies import Body, bind
 from .kinds import Count, Data, Env, Function, Gathered, Known, Returns, Value, either, is_whole
 from .methods import method
 
@@ -100,6 +101,8 @@ class Reader:
             return self._named(module, node, env)
         if isinstance(node, ast.Call):
             return self._call(module, node, env)
+        if isinstance(node, ast.Tuple):
+            return Gathered(places=tuple(self.value(module, part, env) for part in node.elts))
         if isinstance(node, ast.Subscript):
             kept = entry_of(self.project, module, node)
             return self.value(*kept) if kept is not None else None
@@ -134,9 +137,11 @@ class Reader:
         if found is not None:
             whole = isinstance(found.node, ast.FunctionDef) and not found.node.decorator_list
             return Function(found.module, found.node, {}) if whole and isinstance(found.node, ast.FunctionDef) else None
-        statement = module.assignment(node)
+        statement = module.assignment(node) or _unpacking(module, node)
         if statement is not None:
-            return self.value(module, statement.value)
+            bound: Env = {}
+            bind(statement.targets[0], self.value(module, statement.value), bound)
+            return bound[node.id] if isinstance(node, ast.Name) else None
         of_object = method(self.project, module, node) if isinstance(node, ast.Attribute) else None
         if of_object is not None:
             return of_object
@@ -293,80 +298,11 @@ class Reader:
             return self.returned(module, function.node.body, env)
         self._depth += 1
         try:
-            body = _Body(self, module)
+            body = Body(self, module)
             body.run(function.node.body, env)
         finally:
             self._depth -= 1
         return body.returned()
-
-
-class _Body:
-    """Runs the statements of a function; both arms of a condition that is not known."""
-
-    def __init__(self, reader: Reader, module: Module) -> None:
-        self.reader = reader
-        self.module = module
-        self.shot: Data | None = None
-        """The dataset of which the function reads a batch: once migrated, it returns this one."""
-        self.values: list[Value] = []
-
-    def returned(self) -> Value:
-        """What all returns have in common."""
-        if not self.values:
-            return None
-        found = self.values[0]
-        for value in self.values[1:]:
-            found = either(found, value)
-        return found
-
-    def run(self, statements: Iterable[ast.stmt], env: Env) -> bool:
-        """Whether the statements may reach their end."""
-        return all(self._run(statement, env) for statement in statements)
-
-    def _run(self, node: ast.stmt, env: Env) -> bool:
-        if isinstance(node, ast.Return):
-            self.values.append(self.shot or self.reader.returned(self.module, node.value, env))
-            return False
-        if isinstance(node, ast.Raise):
-            return False
-        if isinstance(node, ast.FunctionDef):
-            env[node.name] = Function(self.module, node, env) if not node.decorator_list else None
-        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
-            value = self.reader.value(self.module, node.value, env)
-            called = node.value.func if isinstance(node.value, ast.Call) else None
-            if isinstance(value, Data) and isinstance(called, ast.Attribute) and called.attr == "get_next":
-                self.shot = value
-            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                _bind(target, value, env)
-        elif isinstance(node, ast.If):
-            return self._if(node, env)
-        elif isinstance(node, ast.With):
-            return self.run(node.body, env)
-        elif isinstance(node, (ast.For, ast.While, ast.Try, ast.AugAssign, ast.AsyncFor, ast.AsyncWith)):
-            for part in ast.walk(node):
-                if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
-                    env[part.id] = None
-                elif isinstance(part, ast.Return):
-                    self.values.append(None)
-        return True
-
-    def _if(self, node: ast.If, env: Env) -> bool:
-        test = self.reader.value(self.module, node.test, env)
-        if isinstance(test, Known):
-            return self.run(node.body if test.value else node.orelse, env)
-        arms = []
-        for arm in (node.body, node.orelse):
-            inner = dict(env)
-            if self.run(arm, inner):
-                arms.append(inner)
-        if not arms:
-            return False
-        merged = arms[0]
-        for other in arms[1:]:
-            merged = {name: either(merged.get(name), other.get(name)) for name in {*merged, *other}}
-        env.clear()
-        env.update(merged)
-        return True
 
 
 def _only_hands_on(function: Function, rest: ast.arg | None) -> bool:
@@ -396,12 +332,12 @@ def _of_arrays(given: list[Value], named: Env) -> Returns:
     return Returns(Data(epochs != Known(None) if isinstance(epochs, (Known, Count)) else None))
 
 
-def _bind(target: ast.expr, value: Value, env: Env) -> None:
-    if isinstance(target, ast.Name):
-        env[target.id] = value
-    elif isinstance(target, (ast.Tuple, ast.List)):
-        for element in target.elts:
-            _bind(element, None, env)
+def _unpacking(module: Module, node: ast.expr) -> ast.Assign | None:
+    """The statement ``name, other = …`` that a name gets its value from, if that is the only one."""
+    bindings = module.bindings(node) if isinstance(node, ast.Name) else []
+    target = module.parent(bindings[0].node) if len(bindings) == 1 and bindings[0].node is not None else None
+    statement = module.parent(target) if isinstance(target, ast.Tuple) else None
+    return statement if isinstance(statement, ast.Assign) and statement.targets == [target] else None
 
 
 def _runs_at_once(module: Module, function: ast.Lambda, last: bool) -> bool:

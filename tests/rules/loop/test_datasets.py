@@ -251,6 +251,29 @@ def test_arguments_that_are_handed_on(make: str, call: str, expected: object) ->
     assert data_of(HANDED_ON + make, call) == expected
 
 
+PAIR = f"""
+def make(epochs):
+    return lambda: {SOURCE}.repeat(epochs), lambda: {SOURCE}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("first, second = make(None)", Data(False)),
+        ("first, second = make(2)", Data(True)),
+        ("second, first = make(None)", Data(True)),
+        ("(first, second), third = make(None), x", None),
+        ("first, *second = make(None)", None),
+        ("first, second, third = make(None)", None),
+        ("first, second = make(None)\nfirst = load()", None),
+        ("[first, second] = load()", None),
+    ],
+)
+def test_functions_of_a_pair(body: str, expected: object) -> None:
+    assert data_of(PAIR + body, "first") == expected
+
+
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
