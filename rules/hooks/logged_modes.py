@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from migrator.analyse.statements.loggers import LOGGERS, called_function
+from migrator.analyse.statements.loggers import is_message
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.returns import own_statements
@@ -40,16 +40,10 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
     changes: list[Change] = []
     for statement in own_statements(function.body):
         call = statement.value if isinstance(statement, ast.Expr) else None
-        if isinstance(call, ast.Call) and _is_message(module, call) and _says_mode(module, call):
+        if isinstance(call, ast.Call) and is_message(module, call) and _says_mode(module, call):
             drafts.remark(module, call, "a message with the mode is dropped: a Keras model is not told any")
             changes.append(Change(module.delete_statement(statement)))
     return changes
-
-
-def _is_message(module: Module, call: ast.Call) -> bool:
-    if isinstance(call.func, ast.Name) and call.func.id == "print":
-        return not module.bindings(call.func)
-    return (called_function(module, call.func) or "").startswith(LOGGERS)
 
 
 def _says_mode(module: Module, call: ast.Call) -> bool:

@@ -111,7 +111,7 @@ def test_a_loop_that_prints_what_is_known_before_runs_when_the_model_is_built() 
 @pytest.mark.parametrize(
     ("statements", "reason"),
     [
-        ("for v in tf.trainable_variables():  # HERE\n    tf.summary.histogram(v.name, v)", "trainable variables"),
+        ("for v in tf.trainable_variables():\n    send(v)  # HERE", "only has an effect"),
         ("for p in [predictions]:\n    send(p)  # HERE", "only has an effect"),
         ("if predictions is not None:\n    send(predictions)\n    raise ValueError", "only has an effect"),
         ("while params['more']():\n    seen = tf.reduce_sum(predictions)\n    send(seen)", "only has an effect"),

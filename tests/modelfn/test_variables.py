@@ -82,6 +82,14 @@ def test_a_filter_of_the_module_stays_where_it_is() -> None:
     assert "for v in self.trainable_variables if keep(v.name)" in text
 
 
+@pytest.mark.parametrize("shown", ["tf.logging.info('%s', v.name)", "print('name ' + v.name.split(':')[0], v.shape)"])
+def test_a_name_that_is_only_shown_says_nothing_of_the_choice(shown: str) -> None:
+    penalty = f"penalty = 0.0\nfor v in tf.trainable_variables():\n    {shown}\n    penalty += tf.nn.l2_loss(v)"
+    body = "net = tf.layers.dense(features['x'], 3)\npredictions = tf.layers.dense(net, 1)"
+    text = migrate(program(penalty, body))
+    assert "for v in self.trainable_variables:" in text and "v.name" in text and "variable_path" not in text
+
+
 LIST = "penalty = tf.add_n([tf.nn.l2_loss(v) for v in tf.trainable_variables() if {}])  # HERE"
 
 
@@ -94,6 +102,7 @@ LIST = "penalty = tf.add_n([tf.nn.l2_loss(v) for v in tf.trainable_variables() i
         ("v.name.split('/')[-1] != 'bias:0'", "what is asked of the name"),
         ("params['skip'] not in v.name", "a name that is not a literal"),
         ("keep(v.name)", "what is asked of the name"),
+        ("print(v.name) or v.name.split('/')", "what is asked of the name"),
         ("'bias' not in v.op.name", "no `op` in TensorFlow 2"),
     ],
 )

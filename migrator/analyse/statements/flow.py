@@ -48,6 +48,13 @@ class Frame:
         return set()
 
 
+def _in_head(node: ast.For | ast.If | ast.With, inner: ast.AST) -> bool:
+    """Whether a node is a part of the head of a compound statement."""
+    if isinstance(node, ast.With):
+        return any(inner in walk(item) for item in node.items)
+    return inner in walk(node.test if isinstance(node, ast.If) else node.iter)
+
+
 @dataclass(eq=False)
 class Leaf:
     """A statement that is moved as a whole."""
@@ -133,6 +140,13 @@ class Flow:
                 for inner in walk(leaf.node):
                     self._leaf_of.setdefault(inner, leaf)
         return self._leaf_of.get(node)
+
+    def first_of(self, node: ast.AST) -> Leaf | None:
+        """The statement that a node stands in, or the first one behind the head of a loop or condition that it stands in."""
+        leaf = self.leaf_of(node)
+        if leaf is not None:
+            return leaf
+        return next((one for one in self.leaves if any(_in_head(frame.node, node) for frame in one.frames)), None)
 
     def giving(self, name: str) -> tuple[list[int], list[Leaf]]:
         """The statements that give `name` a value, in order, with their numbers."""

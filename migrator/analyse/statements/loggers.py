@@ -22,6 +22,13 @@ def called_function(module: Module, function: ast.expr) -> str | None:
     return module.resolve(function)
 
 
+def is_message(module: Module, call: ast.Call) -> bool:
+    """Whether a call prints or logs what it is given."""
+    if isinstance(call.func, ast.Name) and call.func.id == "print":
+        return not module.bindings(call.func)
+    return (called_function(module, call.func) or "").startswith(LOGGERS)
+
+
 def _is_logger(module: Module, binding: Binding) -> bool:
     statement = module.parent(binding.node)
     value = statement.value if isinstance(statement, ast.Assign) else None

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.statements.loggers import is_message
 from migrator.analyse.training.sums import nodes_of_sums
 from migrator.analyse.training.updates import is_method
 from migrator.analyse.variables.scopes import (
@@ -39,7 +40,7 @@ def trainable_variables(plan: Body, where: str, class_name: str, call: ast.Call)
     """
     if where not in ("loss", "train"):
         raise Unsupported("the list of trainable variables is used outside of the loss and the train op", call)
-    leaf = plan.flow.leaf_of(call)
+    leaf = plan.flow.first_of(call)
     if leaf is None or any(site.leaf.index > leaf.index for site in plan.sites):
         raise Unsupported("the trainable variables are listed before all of them are made", call)
     if call.args or call.keywords:
@@ -97,6 +98,7 @@ def named_by_path(plan: Body, class_name: str) -> frozenset[ast.AST]:
     for call in (node for node in walk(plan.function) if isinstance(node, ast.Call)):
         try:
             reads = list(_reads(plan, call, set())) if listed(plan, call) is not None else []
+            reads = [read for read in reads if not _only_shown(plan, read)]
             if not all(_same_without_layers(_tests_of(plan, read), names) for read in reads):
                 found |= set(reads)
         except Unsupported:  # which is said where this is written, if it is
@@ -225,6 +227,8 @@ def _reads_of_name(plan: Body, target: ast.expr, owner: ast.AST) -> Iterator[ast
 
 def _tests_of(plan: Body, read: ast.expr) -> Iterator[tuple[str, str, ast.expr]]:
     """What is asked of one name."""
+    if _only_shown(plan, read):
+        return
     parent = plan.module.parent(read)
     if isinstance(parent, ast.Compare) and len(parent.ops) == 1 and parent.comparators[0] is read:
         if isinstance(parent.ops[0], (ast.In, ast.NotIn)):
@@ -250,6 +254,13 @@ def _tests_of(plan: Body, read: ast.expr) -> Iterator[tuple[str, str, ast.expr]]
                         yield from _tests_of(plan, node)
                 return
     raise Unsupported("what is asked of the name of a variable is not followed", read)
+
+
+def _only_shown(plan: Body, read: ast.expr) -> bool:
+    """Whether a statement prints or logs a name, and does nothing else."""
+    statement = plan.module.statement(read)
+    message = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(message, ast.Call) and is_message(plan.module, message)
 
 
 def _literals(plan: Body, node: ast.expr, read: ast.expr) -> list[str]:
