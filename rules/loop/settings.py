@@ -105,7 +105,7 @@ def settings_of(project: Project, construction: Construction, others: Collection
         own = {name: value for name, value in found.fields.items() if name not in tpu_facts.FIELDS.split()}
         found = replace(found, fields=own, tpu=told)
     if "model_dir" in given:
-        if found.directory is not None:
+        if found.directory is not None and ast.dump(found.directory) != ast.dump(given["model_dir"]):
             return "two folders of checkpoints"
         found = replace(found, fields={**found.fields, "model_dir": given["model_dir"]})
     if found.directory is not None and _is_nothing(project, module, found.directory):

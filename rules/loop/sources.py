@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from migrator.analyse.function.plan import Plan
 from migrator.analyse.function.translate import is_none
+from migrator.analyse.statements.names import reads
 from migrator.analyse.variables.scopes import variable_map
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.reasons import reason_at
 from migrator.resolve.symbols import Scope
-from migrator.resolve.syntax import is_name, walk
 
 from ..callbacks.model_hooks import ModelHooks, model_hooks
 from ..estimator_calls.estimator_values import Construction
@@ -204,7 +204,7 @@ def kind_of_keras(construction: Construction) -> Kind:
 
 def _refused(plan: Plan) -> str:
     """What of a model_fn asks for more than `fit`."""
-    told = "config" in plan.statics and any(is_name(node, "config") for node in walk(plan.function))
+    told = "config" in plan.statics and "config" in reads(plan.function.body)
     if plan.averaged or plan.config_fields or told:
         return "averages, a Scaffold or the configuration in its model_fn"
     return "a metric that is an array" if reports_matrix(plan) else ""

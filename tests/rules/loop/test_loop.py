@@ -469,3 +469,25 @@ def test_a_number_of_steps_that_is_no_whole_one(steps: str) -> None:
     assert "import math\n" in text and f"make_input_fn(8, None)().take(math.ceil({steps}))" in text
     assert "math" not in loop("steps = 20 // 3\nestimator.train(make_input_fn(8, None), steps=steps)\n")
     assert "math" not in loop("steps = int(20 / 3)\nestimator.train(make_input_fn(8, None), steps=steps)\n")
+
+
+def test_a_configuration_that_the_model_fn_deletes_is_not_needed() -> None:
+    text = migrate(MODEL.replace("mode, params):\n", "mode, params, config):\n    del config\n") + ESTIMATOR + TRAINING)
+    assert ".fit(" in text and "config" not in text
+
+
+def test_a_configuration_that_the_model_fn_reads_keeps_helpers() -> None:
+    model = MODEL.replace("mode, params):\n", "mode, params, config):\n    print(config.model_dir)\n    del config\n")
+    kept(TRAINING, model + ESTIMATOR)
+
+
+TRAINING = "estimator.train(make_input_fn(8, None), steps=20)\n"
+
+
+@pytest.mark.parametrize(("directory", "plain"), [("FLAGS.dir", True), ("FLAGS.other", False)])
+def test_a_folder_that_is_said_twice(directory: str, plain: bool) -> None:
+    made = (
+        "config = tf.estimator.RunConfig(model_dir=FLAGS.dir)\n"
+        f"estimator = tf.estimator.Estimator(model_fn, model_dir={directory}, params={{'units': 1}}, config=config)\n"
+    )
+    assert (".fit(" in migrate(MODEL + made + TRAINING)) is plain
