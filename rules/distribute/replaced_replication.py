@@ -7,7 +7,7 @@ Horovod for the number of a process or of all processes asks for it in the words
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Callable
 
 from migrator.analyse.function.errors import Unsupported
@@ -15,7 +15,7 @@ from migrator.analyse.function.translate import bind, is_none
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.calls import call_of, is_literal
 from migrator.resolve.module import Module
-from migrator.resolve.syntax import walk
+from migrator.resolve.syntax import is_name, walk
 from migrator.rewrite import Replace, expr
 from migrator.vocabulary.diagnostics import Edit
 
@@ -47,6 +47,11 @@ _ROWS = (
 )
 _BACKUPS = "SyncReplicasOptimizer went on after replicas_to_aggregate gradients; a strategy takes one of each worker in each step"
 
+_ONE_DEVICE = (
+    "towers, which an option asks for, are left out: the program trains on one device, which takes each batch whole; "
+    "--strategy mirrored has a MirroredStrategy, for which each device takes a batch of its own"
+)
+
 
 def replace_replication(drafts: Drafts, paths: Iterable[str], strategy: str, root: Root) -> None:
     """Take other ways to train on several devices out of files whose RunConfigs ask for `strategy`.
@@ -64,6 +69,34 @@ def replace_replication(drafts: Drafts, paths: Iterable[str], strategy: str, roo
         drafts.apply([Change(edit) for edit in _idle_imports(module)])
 
 
+def leave_out_towers(drafts: Drafts, paths: Iterable[str]) -> None:
+    """Take towers out of files that make them under a condition only: without it, one device takes the whole batch.
+
+    Those that are not understood stay, and are refused later on.
+    """
+    for path in paths:
+        module = drafts.project.modules[path]
+        towers = [node for node, name in module.references() if name in (REPLICATE, TOWERS)]
+        if not towers or not all(_is_optional(module, node) for node in towers):
+            continue
+        try:
+            edits = _Replacement(module, "none", lambda module, node: "").of_towers()
+        except Unsupported:
+            return
+        drafts.remark(module, towers[0], _ONE_DEVICE)
+        drafts.apply([Change(edit) for edit in edits])
+
+
+def _is_optional(module: Module, node: ast.AST) -> bool:
+    """Whether a condition that does not ask for the mode decides if a node is reached."""
+    around = [node, *module.ancestors(node)]
+    for inner, outer in zip(around, around[1:]):
+        if isinstance(outer, (ast.If, ast.IfExp)) and inner is not outer.test:
+            if not any(is_name(part, "mode") for part in walk(outer.test)):
+                return True
+    return False
+
+
 class _Replacement:
     """The edits of one module."""
 
@@ -77,19 +110,12 @@ class _Replacement:
         """References that are seen to."""
         self.remarks: list[tuple[ast.expr, str]] = []
         """What the owner should know."""
+        self._wrappers = {SYNC: self._sync, TOWERS: self._tower, REPLICATE: self._replicated}
 
     def edits(self) -> list[Edit]:
         """All of them. Raises Unsupported."""
         module = self.module
-        found: list[Edit] = []
-        for node, name in module.references():
-            call = call_of(module, node)
-            if name == SYNC and call is not None:
-                found += self._sync(call)
-            elif name == TOWERS and call is not None:
-                found += self._tower(call)
-            elif name == REPLICATE and call is not None:
-                found += self._replicated(call)
+        found = self._around((SYNC, REPLICATE, TOWERS))
         horovod = list(horovod_references(module))
         if horovod and self.strategy not in _PROCESSES:
             text = "Horovod trains in step, and on no TPU: --strategy none, mirrored or multi_worker can take its place"
@@ -97,6 +123,24 @@ class _Replacement:
         for node, name in horovod:
             if node not in self.done:
                 found += self._horovod(node, name)
+        return self._settled(found)
+
+    def of_towers(self) -> list[Edit]:
+        """Those of towers alone. Raises Unsupported."""
+        return self._settled(self._around((REPLICATE, TOWERS)))
+
+    def _around(self, names: Collection[str]) -> list[Edit]:
+        """The edits of what wraps optimizers and model_fns."""
+        found: list[Edit] = []
+        for node, name in self.module.references():
+            call = call_of(self.module, node) if name in names else None
+            if call is not None:
+                found += self._wrappers[name](call)
+        return found
+
+    def _settled(self, found: Iterable[Edit]) -> list[Edit]:
+        """The edits without those of statements that go, and with their deletions."""
+        module = self.module
         found = [edit for edit in found if not self._is_doomed(edit)]
         gone = {node for node in walk(module.tree) if isinstance(node, ast.stmt) and self._is_idle(node)}
         found += [module.delete_statement(node) for node in gone if module.parent(node) not in gone]
@@ -108,9 +152,7 @@ class _Replacement:
 
     def _is_idle(self, node: ast.AST) -> bool:
         """Whether a statement is doomed, or a condition around nothing else."""
-        if isinstance(node, ast.If) and not any(
-            isinstance(part, (ast.Call, ast.NamedExpr)) for part in walk(node.test)
-        ):
+        if isinstance(node, ast.If) and not any(_may_act(part) for part in walk(node.test)):
             return all(self._is_idle(inner) for inner in (*node.body, *node.orelse))
         return node in self.doomed
 
@@ -274,6 +316,12 @@ def _without_element(module: Module, display: ast.List | ast.Tuple, element: ast
     if elements and index == len(elements):
         elements[-1] = elements[-1].with_changes(comma=gone.comma)
     return module.cst.apply([Replace(display, old.with_changes(elements=elements))])
+
+
+def _may_act(node: ast.AST) -> bool:
+    """Whether a part of a condition does something, as calls may but those of `get`."""
+    asks = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get"
+    return isinstance(node, (ast.Call, ast.NamedExpr)) and not asks
 
 
 def _in_model_fn(module: Module, node: ast.AST) -> bool:

@@ -22,6 +22,7 @@ from ..canned.extended import fold_extenders
 from ..distribute.chosen_strategy import choose_strategy, refuse_other_strategies
 from ..distribute.distribution import only_trains_and_evaluates, speaks_of_several
 from ..distribute.horovod import keep_horovod
+from ..distribute.replaced_replication import leave_out_towers
 from ..distribute.replication import refuse_horovod, refuse_replication
 from ..distribute.without_tpu import settle_tpus
 from ..estimator_calls.estimator_values import ESTIMATOR
@@ -59,6 +60,8 @@ class Attempts:
         """What becomes of one program; `shared` says why it cannot be native, whatever it looks like by itself."""
         style = settings.style
         drafts = started(project, group)
+        if settings.strategy == "auto":
+            leave_out_towers(drafts, [module.path for module in group])
         said = [drafts.project.modules.get(path, module) for path, module in project.modules.items()]
         several = speaks_of_several(said, settings.strategy)
         chosen = chosen_facts(settings)

@@ -212,3 +212,38 @@ def test_without_the_option_the_programs_stay() -> None:
     for text in (SYNC, TOWERS):
         after, manual = migrated(text, "auto")
         assert after == text and "--strategy" in manual[0]
+
+
+OPTIONAL_TOWERS = TOWERS.replace(
+    "model_fn(features, labels, mode)", "model_fn(features, labels, mode, params)"
+).replace(
+    "optimizer = tf.contrib.estimator.TowerOptimizer(tf.train.AdagradOptimizer(0.1))",
+    "optimizer = tf.train.AdagradOptimizer(0.1)\n    if params.get('multi_gpu'):\n"
+    "        optimizer = tf.contrib.estimator.TowerOptimizer(optimizer)",
+)
+OPTIONAL_TOWERS = OPTIONAL_TOWERS.replace(
+    "estimator = tf.estimator.Estimator(model_fn=tf.contrib.estimator.replicate_model_fn(model_fn))",
+    "function = model_fn\nif FLAGS.multi_gpu:\n    function = tf.contrib.estimator.replicate_model_fn(model_fn, "
+    "loss_reduction=tf.losses.Reduction.MEAN)\n"
+    "estimator = tf.estimator.Estimator(model_fn=function, params={'multi_gpu': FLAGS.multi_gpu})",
+)
+
+
+def test_towers_that_an_option_asks_for_are_left_out() -> None:
+    text, manual = migrated(OPTIONAL_TOWERS, "auto")
+    assert not manual and "Tower" not in text and "replicate" not in text and "multi_gpu')" not in text
+    outcomes = migrate_component([decode("program.py", OPTIONAL_TOWERS.encode())], Settings())
+    assert any("towers, which an option asks for, are left out" in d.message for o in outcomes for d in o.remaining)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("if params.get('multi_gpu'):", "if mode == tf.estimator.ModeKeys.TRAIN:"),
+        ("TowerOptimizer(optimizer)", "TowerOptimizer(lambda: optimizer)"),
+        ("if FLAGS.multi_gpu:", "if True:\n    print(1)\nwith tf.device('/gpu:0'):"),
+    ],
+)
+def test_other_towers_stay(old: str, new: str) -> None:
+    assert old in OPTIONAL_TOWERS
+    assert "MirroredStrategy" in "".join(migrated(OPTIONAL_TOWERS.replace(old, new), "auto")[1])
