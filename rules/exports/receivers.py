@@ -20,9 +20,9 @@ from .held_receivers import goes, stays
 from .placeholders import Told, arguments_of_call, placeholders, told_by
 
 _RECEIVER = PREFIX + "export.ServingInputReceiver"
-_RAW = PREFIX + "export.build_raw_serving_input_receiver_fn"
+RAW = PREFIX + "export.build_raw_serving_input_receiver_fn"
 _PARSING = PREFIX + "export.build_parsing_serving_input_receiver_fn"
-NAMES = frozenset({_RECEIVER, _RAW, _PARSING})
+NAMES = frozenset({_RECEIVER, RAW, _PARSING})
 _UNSEEN = "what a SavedModel is fed is not understood"
 
 
@@ -119,7 +119,7 @@ def receiver_of(project: Project, module: Module, node: ast.expr, call: ast.Call
         if not gone and not stays(module, node, call):
             return _UNSEEN
         return Receiver(node, (made.func,), spec, statement=statement, kept=not gone, text=True)
-    if isinstance(made, ast.Call) and module.resolve(made.func) == _RAW:
+    if isinstance(made, ast.Call) and module.resolve(made.func) == RAW:
         return _raw(module, node, made, statement, call) or _UNSEEN
     if isinstance(node, ast.Subscript):
         return _chosen(project, module, node) or _UNSEEN
@@ -230,7 +230,7 @@ def _function(
         return _computed(project, module, node, function, returns[0].value, call)
     names, features, alias = found
     added = _added(module, features)
-    fed = _fed(module, function, features, module.resolve(names[0]) == _RAW, added)
+    fed = _fed(module, function, features, module.resolve(names[0]) == RAW, added)
     own = [returns[0], *([alias] if alias is not None else []), *added]
     if fed is None or not _is_read_in(module, features, own):
         return None
@@ -244,7 +244,7 @@ def _features(module: Module, value: ast.expr) -> tuple[tuple[ast.expr, ...], as
     """The names of the library in what a function returns, the features that are fed as they are, and another name of these."""
     if isinstance(value, ast.Call) and not value.args and not value.keywords and isinstance(value.func, ast.Call):
         made = value.func
-        given = arguments_of_call(made, "features default_batch_size") if module.resolve(made.func) == _RAW else None
+        given = arguments_of_call(made, "features default_batch_size") if module.resolve(made.func) == RAW else None
         if given is None or set(given) != {"features"}:
             return None
         return (made.func,), given["features"], None

@@ -27,6 +27,7 @@ from ..desugar import (
     unread_returns,
 )
 from ..experiments import run_configs, spelled
+from ..exports import named_placeholders
 from ..hooks import logged_modes
 from ..inputs import fed_iterators, read_batches
 from ..layers import (
@@ -37,6 +38,7 @@ from ..layers import (
     filled_sizes,
     keras_assembled,
     keras_collected,
+    keras_on_tensors,
     named_by_condition,
     named_values,
     normalization_by_condition,
@@ -51,7 +53,7 @@ from ..losses_metrics import (
     summary_tags,
     unpaired_metrics,
 )
-from ..model_fns import function_tables, gathered_specs, templates
+from ..model_fns import declared_shapes, function_tables, gathered_specs, templates
 from ..optimizers import conditional_steps, optimize_loss, optimizer_tables, optimizer_wrappers
 from ..recurrent import dropout_by_condition
 from ..symbols import contrib_functions
@@ -77,6 +79,7 @@ FILES: tuple[Desugaring[OfFiles], ...] = (
     rebound_inputs.expand,
     fed_iterators.expand,
     read_batches.expand,
+    named_placeholders.expand,
 )
 """Those of the files of a program, before its Estimators are looked for."""
 
@@ -113,10 +116,12 @@ FUNCTIONS: tuple[Desugaring[OfFunction], ...] = (
     metric_loops.expand,
     metric_arms.expand,
     logged_modes.expand,
+    keras_on_tensors.expand,
     keras_collected.expand,
     keras_assembled.expand,
     metric_entries.expand,
     filled_sizes.expand,
+    declared_shapes.expand,
     named_values.expand,
     summary_tags.expand,
     scoped_summaries.expand,
