@@ -28,9 +28,7 @@ def test_a_shape_in_a_helper() -> None:
     assert "x = tf.ensure_shape(x, [None, 3])\n" in method(text, "call", "Network")
 
 
-@pytest.mark.parametrize(
-    "statement", ['features["x"].set_shape([None, 3])', "net.set_shape([3], None)"]
-)
+@pytest.mark.parametrize("statement", ['features["x"].set_shape([None, 3])', "net.set_shape([3], None)"])
 def test_other_ways_to_set_a_shape_are_left(statement: str) -> None:
     body = f'net = tf.abs(features["x"])\n{statement}\npredictions = tf.layers.dense(net, 1)'
     assert "only has an effect" in manual_reason(model_fn(body))
