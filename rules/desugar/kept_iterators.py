@@ -1,7 +1,7 @@
 """An iterator that a model_fn keeps in a name, as a list.
 
 In Python 3 an iterator is empty after it was read once, so this is the same only where it is read once, or where a program
-counts on a list, as it was in Python 2: ``len(layers)``, ``layers[0]``.
+counts on a list, as it was in Python 2: ``len(layers)``, ``layers[0]``, or ``list(layers)[i]`` in a loop.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
         if not _is_iterator(module, value) or len(scope.bindings.get(target.id, [])) != 1:
             continue
         loads = module.loads_of(target.id, scope)
-        if any(_is_of_list(module, load) for load in loads) or _is_read_once(module, statement, loads):
+        counted_on = any(_is_of_list(module, load) for load in loads) or all(_is_entry(module, load) for load in loads)
+        if (loads and counted_on) or _is_read_once(module, statement, loads):
             return Change.of(module, Replace(value, expr("list({value})", value=module.cst.expression(value))))
     return []
 
@@ -66,6 +67,15 @@ def _is_of_list(module: Module, load: ast.Name) -> bool:
     if isinstance(parent, ast.Call) and load in parent.args:
         return _is_built_in(module, parent, frozenset({"len"}))
     return isinstance(parent, ast.Subscript) and parent.value is load
+
+
+def _is_entry(module: Module, load: ast.Name) -> bool:
+    """Whether an iterator has to be read for the first time here: ``list(sizes)[0]`` is an error after that."""
+    whole = module.parent(load)
+    entry = module.parent(whole) if isinstance(whole, ast.Call) and whole.args == [load] else None
+    if not isinstance(entry, ast.Subscript) or entry.value is not whole or isinstance(entry.slice, ast.Slice):
+        return False
+    return isinstance(whole, ast.Call) and _is_built_in(module, whole, frozenset({"list", "tuple", "sorted"}))
 
 
 def _is_read_once(module: Module, statement: ast.stmt, loads: list[ast.Name]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from migrator.normalise.desugaring import Desugaring, OfCall, OfFiles, OfFunction
-from migrator.normalise.functions import joined_values, settled_choices, starred
+from migrator.normalise.functions import joined_values, known_nones, settled_choices, starred
 from migrator.normalise.names import apart, asserted, optional_imports
 from migrator.normalise.objects import copied
 
@@ -111,6 +111,7 @@ FUNCTIONS: tuple[Desugaring[OfFunction], ...] = (
     copied.expand,
     asserted.expand,
     settled_choices.expand,
+    known_nones.expand,
     unpaired_metrics.expand,
     metric_tables.expand,
     metric_loops.expand,

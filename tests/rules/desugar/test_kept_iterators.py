@@ -35,6 +35,7 @@ def program(loop: str, made: str = MADE) -> str:
         EACH,
         "    for i in range(len(layers)):\n        net = tf.layers.dense(net, layers[i])",
         "    for i, units in enumerate(layers):\n        net = tf.layers.dense(net, units, name='layer_%d' % i)",
+        "    for i in range(1):\n        net = tf.layers.dense(net, list(layers)[i])",
     ],
 )
 def test_it_becomes_a_list(loop: str) -> None:
@@ -47,6 +48,9 @@ def test_it_becomes_a_list(loop: str) -> None:
         f"{EACH}\n{EACH}",
         "    for _ in range(2):\n        for units in layers:\n            net = tf.layers.dense(net, units)",
         "    net = tf.layers.dense(net, next(layers))",
+        "    for i in range(1):\n        net = tf.layers.dense(net, len(list(layers)))",
+        "    for i in range(1):\n        net = tf.layers.dense(net, sum(list(layers)[1:]) + 1)",
+        f"    for i in range(1):\n        net = tf.layers.dense(net, list(layers)[0])\n{EACH}",
     ],
 )
 def test_one_that_may_be_empty_is_none(loop: str) -> None:
