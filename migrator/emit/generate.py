@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.layers.built import sizes_of
-from migrator.analyse.results.absentfeatures import early_return
+from migrator.analyse.results.absentfeatures import early_return, evaluated_keys, groups_rows
 from migrator.analyse.results.compiledloss import compiled_loss
 from migrator.analyse.results.compiledmetrics import compile_metrics, left_leaves
 from migrator.analyse.results.derivedmetrics import DerivedMetric
@@ -100,6 +100,8 @@ class Generator(ModelWriter):
             self.needed[mode], again = boundary(plan, leaves, results, mode)
             loss_again |= again
         values = [*(value for entry in entries for value in entry.values), *conditions(entries)]
+        self.evaluated = evaluated_keys(plan, metric_leaves, values)
+        self.only_evaluates = not plan.metric_effects and groups_rows(plan, metric_leaves)
         metric_again: set[Leaf] = set()
         if entries:
             metric_names, metric_again = boundary(plan, metric_leaves, values, "eval")

@@ -33,6 +33,10 @@ class ModelWriter(ClassWriter):
     entries: list[MetricEntry]
     """The loss that `compile` takes, if Keras has it."""
     test_step: Sequence[Row]
+    evaluated: list[str]
+    """Features that metrics look up, and no training."""
+    only_evaluates: bool
+    """Whether training goes without metrics."""
 
     def __init__(
         self,

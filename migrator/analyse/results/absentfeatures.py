@@ -1,4 +1,8 @@
-"""Features that only training and evaluation look up: `predict` and servers may well be given none by these names."""
+"""Features that only training and evaluation look up: `predict` and servers may well be given none by these names.
+
+Nor may a training have what metrics need of evaluations, where the model_fn makes them there alone; Keras computes them in
+training as well.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +15,14 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.results.fedlabels import returns_predictions
 from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.flow import Leaf
+from migrator.resolve.calls import is_literal
 from migrator.resolve.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.analyse.function.plan import Plan
     from migrator.emit.writer import Writer
 
+_RESHAPE = "tensorflow.reshape"
 _PREDICTS = re.compile(rb"\.predict\(|[Ee]xport")
 
 
@@ -56,7 +62,28 @@ def absent_keys(plan: Plan) -> list[str]:
         if leaf.index < end.index and rest & {frame.node for frame in leaf.frames}:
             raise Unsupported("predictions end in the middle of a loop or a condition", leaf.node)
     given = _given(plan)
-    return sorted({key for leaf in found for key in _keys(plan, leaf.node)} - given)
+    return sorted({key for leaf in found for key in keys_of(plan, leaf.node)} - given)
+
+
+def evaluated_keys(plan: Plan, leaves: Iterable[Leaf], values: Iterable[ast.AST]) -> list[str]:
+    """The features that metrics look up, in some statements and values, and no training."""
+    trained = {key for leaf in plan.flow.leaves if "train" in leaf.modes for key in keys_of(plan, leaf.node)}
+    read = {key for node in (*(leaf.node for leaf in leaves), *values) for key in keys_of(plan, node)}
+    return sorted(read - trained)
+
+
+def groups_rows(plan: Plan, leaves: Iterable[Leaf]) -> bool:
+    """Whether statements of evaluations alone cut batches into groups, as ``tf.reshape(scores, [-1, 5])`` may: batches of a
+    training may not have whole ones."""
+    calls = (n for leaf in leaves if "train" not in leaf.modes for n in walk(leaf.node) if isinstance(n, ast.Call))
+    for call in calls:
+        if plan.module.resolve(call.func) == _RESHAPE:
+            shape = (
+                call.args[1] if len(call.args) > 1 else next((k.value for k in call.keywords if k.arg == "shape"), None)
+            )
+            if isinstance(shape, (ast.List, ast.Tuple)) and len(shape.elts) > 1 and is_literal(shape.elts[0], -1):
+                return True
+    return False
 
 
 def early_return(plan: Plan, writer: Writer) -> str:
@@ -94,17 +121,19 @@ def _condition(plan: Plan) -> ast.If | None:
 def _readers(plan: Plan, leaves: Iterable[Leaf]) -> dict[Leaf, str]:
     """The statements that look up a feature which nothing of the predictions looks up, and one of those features."""
     given = _given(plan)
-    return {leaf: key for leaf in leaves if "infer" not in leaf.guard for key in sorted(_keys(plan, leaf.node) - given)}
+    return {
+        leaf: key for leaf in leaves if "infer" not in leaf.guard for key in sorted(keys_of(plan, leaf.node) - given)
+    }
 
 
 def _given(plan: Plan) -> set[str]:
     """The keys that predictions look up."""
     end = plan.specs["infer"]
     known = [*(leaf.node for leaf in plan.prediction_slice), end.leaf.node, *end.fields.values()]
-    return {key for node in known for key in _keys(plan, node)}
+    return {key for node in known for key in keys_of(plan, node)}
 
 
-def _keys(plan: Plan, node: ast.AST) -> set[str]:
+def keys_of(plan: Plan, node: ast.AST) -> set[str]:
     """The keys of features that a statement looks up."""
     return {
         part.slice.value

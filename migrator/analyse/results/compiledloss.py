@@ -138,6 +138,7 @@ def compiled_loss(generator: ModelWriter) -> CompiledLoss | None:
     if (
         generator.single is None
         or plan.fed
+        or generator.only_evaluates
         or generator.partial
         or not generator.losses
         or not _is_minimized(generator)

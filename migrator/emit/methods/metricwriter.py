@@ -18,7 +18,7 @@ from migrator.emit.methods.callwriter import CallWriter
 from migrator.emit.methods.prologue import prologue
 from migrator.emit.methods.resultwriter import with_results
 from migrator.resolve.syntax import walk
-from migrator.rewrite import Row, defined, rows, statements, trimmed
+from migrator.rewrite import Row, code, defined, rows, statements, trimmed
 
 if TYPE_CHECKING:
     from migrator.analyse.layers.site import Site
@@ -126,9 +126,24 @@ def metrics_method(generator: ModelWriter, leaves: list[Leaf], entries: list[Met
         nothing_else = all(leaf in writer.placed and not leaf.loops for leaf in every)
         return [*last, *body] if nothing_else else [*body, *last]
 
-    body = written(generator.lean(support, written))
+    body = [*_without_features(generator), *written(generator.lean(support, written))]
     body += with_results(plan, writer.rows(plan.metric_effects))
     return [defined("def compute_metrics(self, x, y, y_pred, sample_weight)", trimmed(body))]
+
+
+def _without_features(generator: ModelWriter) -> Sequence[Row]:
+    """Leaves metrics alone where features that they need are not there, as in training."""
+    keys = [f'"{key}"' for key in generator.evaluated]
+    if not keys or generator.only_evaluates:
+        return []
+    test = f"{keys[0]} not in x" if len(keys) == 1 else f"not {{{', '.join(keys)}}} <= x.keys()"
+    return statements(
+        """
+        if {test}:
+            return super().compute_metrics(x, y, y_pred, sample_weight)
+        """,
+        test=code(test),
+    )
 
 
 def metric_attributes(generator: ModelWriter, entries: list[MetricEntry], writer: InitWriter) -> list[Row]:

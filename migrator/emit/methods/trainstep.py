@@ -29,7 +29,7 @@ from migrator.analyse.variables.variables import chosen_by_attributes
 from migrator.emit.methods.conditionalwriter import dependency_lines, holds_op, op_lines, turn_lines
 from migrator.emit.writer import Writer
 from migrator.resolve.syntax import walk
-from migrator.rewrite import Row, given, rows, statements, trimmed
+from migrator.rewrite import Row, code, given, rows, statements, trimmed
 
 if TYPE_CHECKING:
     from typing_extensions import TypeGuard
@@ -234,7 +234,7 @@ def train_step_method(generator: ModelWriter, train_op: TrainOp) -> Sequence[Row
             check_replicas(plan, train_op)
         if effects:
             raise Unsupported("gradients are computed, and the train op does not apply them", effects[0].node)
-        return plain_step_method(generator) if plan.fed else []
+        return plain_step_method(generator) if plan.fed or generator.only_evaluates else []
     for leaf in effects:
         if leaf not in plan.watched and not _is_allowed(plan, leaf.node):
             raise Unsupported("a statement that only has an effect is not migrated yet", leaf.node)
@@ -264,7 +264,7 @@ def train_step_method(generator: ModelWriter, train_op: TrainOp) -> Sequence[Row
 
 
 def plain_step_method(generator: ModelWriter) -> Sequence[Row]:
-    """The train step of Keras, for a model that needs the labels."""
+    """The train step of Keras, for a model that needs the labels, or without metrics."""
     minimized = statements(
         """
         variables = self.trainable_variables
@@ -277,6 +277,7 @@ def plain_step_method(generator: ModelWriter) -> Sequence[Row]:
 def _step_method(generator: ModelWriter, body: Sequence[Row], persistent: bool = False) -> Sequence[Row]:
     """A train step whose `body` updates the weights, on the gradients of a tape."""
     loss = "loss = self.compute_loss(x, y, y_pred, sample_weight)"
+    metrics = "self.compute_metrics(x, y, y_pred, sample_weight)"
     return statements(
         """
         def train_step(self, data):
@@ -285,9 +286,10 @@ def _step_method(generator: ModelWriter, body: Sequence[Row], persistent: bool =
                 y_pred = self(x, {labels}, training=True)
                 {loss}
             {body}
-            return self.compute_metrics(x, y, y_pred, sample_weight)
+            return {results}
         """,
         tf=generator.shared.tf,
+        results=code('{"loss": self.loss_metric.result()}' if generator.only_evaluates else metrics),
         persistent=given("persistent=True" if persistent else ""),
         labels=given(given_labels(generator)),
         loss=rows(["losses = self.compute_losses(x, y, y_pred)" if generator.plan.partial_losses else loss]),
