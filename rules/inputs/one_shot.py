@@ -151,11 +151,16 @@ def _changes(
     return [*changes, *_mapped(module, line, target, rest, name, gone, made_single, unnamed)]
 
 
-def dataset_name(module: Module, function: ast.FunctionDef | ast.Lambda, statement: ast.stmt) -> str:
-    """A name for the dataset of an iterator: ``dataset``, unless that means something else from here on."""
+def dataset_name(
+    module: Module, function: ast.FunctionDef | ast.Lambda, statement: ast.stmt, fresh: bool = False
+) -> str:
+    """A name for the dataset of an iterator: ``dataset``, unless that means something else from here on.
+
+    A `fresh` one means nothing else before, either.
+    """
     scope = module.scope(statement)
     names = ["dataset", "batches", "batched_dataset"]
-    if scope.lookup(names[0]) is scope:
+    if scope.lookup(names[0]) is scope and not fresh:
         others = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == names[0]]
         looped = module.nearest(statement, (ast.For, ast.While)) is not None
         if not looped and all(

@@ -108,7 +108,7 @@ def _changes(project: Project, modules: list[Module]) -> list[Change]:
             changes += Change.of(module, Replace(value, expr(f"{value.id}.{ONE_SHOT}().get_next()")))
             continue
         try:
-            name = dataset_name(module, function, line)
+            name = dataset_name(module, function, line, fresh=True)
         except Unsupported:
             continue
         made = statements("{name} = {value}", name=name, value=module.cst.expression(value))

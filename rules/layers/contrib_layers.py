@@ -14,6 +14,7 @@ from migrator.analyse.function.translate import Expression, Layer, Value, Writin
 
 from ..symbols.tensorflow_names import CONTRIB_LAYERS
 from .contrib_normalization import RULES as NORMALIZATIONS
+from .contrib_normalization import says_nothing
 
 _TAIL = "reuse variables_collections outputs_collections trainable scope"
 _WEIGHTS = (
@@ -37,7 +38,7 @@ Resolve = Callable[[ast.expr], "str | None"]
 
 def _refuse(given: dict[str, ast.expr], what: str) -> None:
     for name in ("normalizer_fn", "normalizer_params", "variables_collections", "outputs_collections", "data_format"):
-        if not is_none(given.get(name)):
+        if not says_nothing(name, given.get(name)):
             raise Unsupported(f"{what} with `{name}` is not migrated yet", given[name])
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import Layer, Value, bind, is_none
+from migrator.resolve.calls import is_literal
 
 Resolve = Callable[[ast.expr], "str | None"]
 
@@ -24,10 +25,20 @@ _EMBED = "ids vocab_size embed_dim unique initializer regularizer trainable scop
 _MOMENTS = tuple((name, name) for name in ("beta", "gamma", "moving_mean", "moving_variance"))
 
 
+def says_nothing(name: str, node: ast.expr | None) -> bool:
+    """Whether an argument is what it is without being given."""
+    return (
+        node is None
+        or is_none(node)
+        or is_literal(node, False)
+        or (name, ast.unparse(node)) == ("data_format", "'NHWC'")
+    )
+
+
 def _only(given: dict[str, ast.expr], kept: str, what: str) -> None:
     """Refuse arguments beside `kept` that say more than nothing."""
     for name, node in given.items():
-        if name in kept.split() or is_none(node) or (isinstance(node, ast.Constant) and node.value is False):
+        if name in kept.split() or says_nothing(name, node):
             continue
         raise Unsupported(f"{what} with `{name}` is not migrated yet", node)
 

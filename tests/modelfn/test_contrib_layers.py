@@ -26,6 +26,7 @@ return tf.estimator.EstimatorSpec(mode, predictions=predictions, loss=loss, trai
         ),
         ("batch_norm(x, fused=False, epsilon=0.1)", "ContribBatchNorm(epsilon=0.1, fused=False)", "(x, training=True)"),
         ("batch_norm(x, fused=True, renorm=False)", "ContribBatchNorm()", "(x, training=True)"),
+        ("batch_norm(x, data_format='NHWC')", "ContribBatchNorm()", "(x, training=True)"),
         ("layer_norm(x)", "ContribLayerNorm()", "(x)"),
         (
             "layer_norm(inputs=x, begin_norm_axis=-1, begin_params_axis=-1)",
@@ -97,6 +98,7 @@ def test_variables_have_the_names_of_contrib() -> None:
     ("call", "reason"),
     [
         ("contrib.layers.batch_norm(x, renorm=True)", "`renorm`"),
+        ("contrib.layers.batch_norm(x, data_format='NCHW')", "`data_format`"),
         ("contrib.layers.batch_norm(x, trainable=False)", "`trainable`"),
         ("contrib.layers.batch_norm(x, updates_collections='mine')", "collection of its own"),
         ("contrib.layers.batch_norm(x, param_initializers={})", "`param_initializers`"),

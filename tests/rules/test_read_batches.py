@@ -157,3 +157,25 @@ def test_batches_that_go_too_many_ways_are_not_followed(monkeypatch: pytest.Monk
     assert "ways" not in migrate(source)
     monkeypatch.setattr(limit, "_PLACES", 1)
     assert "too many ways to be followed" in manual_reason(source)
+
+
+def test_a_name_that_holds_something_else_is_not_taken() -> None:
+    text = migrate(
+        MODEL
+        + """class Images(object):
+    def __init__(self, path):
+        self.path = path
+
+    def make_batch(self):
+        dataset = tf.data.TFRecordDataset(self.path).batch(4)
+        image, label = dataset.make_one_shot_iterator().get_next()
+        return image, label
+
+
+"""
+        + inputs("dataset = Images(path)\nimage, label = dataset.make_batch()\nreturn image, label")
+    )
+    assert (
+        method(text, "inputs")
+        == "def inputs(path):\n    dataset = Images(path)\n    batches = dataset.make_batch()\n    return batches\n"
+    )
