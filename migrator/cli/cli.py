@@ -189,6 +189,7 @@ class _Default(click.Command):
     is_flag=True,
     help="Optimizers that run the kernels of TensorFlow 1, also where those of Keras differ by rounding alone.",
 )
+@click.option("--from-python2", is_flag=True, help="Convert what is Python 2 first, by a fork of 2to3.")
 @click.option(
     "--target",
     type=click.Choice(TARGETS),
@@ -221,6 +222,7 @@ def run(
     strategy: str | None,
     features: str | None,
     exact: bool,
+    from_python2: bool,
     target: str | None,
     jobs: int | None,
     commit_per_rule: bool,
@@ -271,11 +273,14 @@ def run(
         strategy=strategy,
         features=features,
         exact=exact or None,
+        from_python2=from_python2 or None,
         target=target,
         jobs=jobs,
         apply=apply,
     )
     _check_codes(settings)
+    if settings.from_python2:
+        running.require_fissix()
     shown = running.Shown(form, output, verbose - quiet, assess, commit_per_rule, parity)
     shown.compared(paths)  # says now what is wrong with the file
     if "-" in paths:

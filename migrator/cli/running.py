@@ -20,7 +20,7 @@ from migrator.discover.discovery import within
 from migrator.engine import runner
 from migrator.engine.runner import Result
 from migrator.report import closing, text
-from migrator.report.moved import placed_in_result, unwritten_stay
+from migrator.report.moved import placed_in_original, placed_in_result, unwritten_stay
 from migrator.report.text import Line
 from migrator.vocabulary.diagnostics import Diagnostic, Outcome
 from migrator.vocabulary.settings import Settings
@@ -81,7 +81,7 @@ def _run_paths(paths: Sequence[str], settings: Settings, shown: Shown, writing: 
             result = replace(result, outcomes=tuple(runner.with_problems(outcome, problems) for outcome in placed))
             shown.show(list(result.outcomes), written)
     else:
-        shown.show(list(result.outcomes), None)
+        shown.show(placed_in_original(result.outcomes), None)
     if shown.assess:
         return EXIT_DONE
     return runner.exit_code(result.outcomes, pending=not settings.apply)
@@ -154,7 +154,7 @@ def run_stdin(name: str, settings: Settings, shown: Shown) -> int:
     raw = sys.stdin.buffer.read()
     outcomes = list(_guarded(lambda: runner.migrate_text(name, raw, settings)).outcomes)
     if not settings.apply:
-        shown.show(outcomes, None)
+        shown.show(placed_in_original(outcomes), None)
         return runner.exit_code(outcomes, pending=True)
     sys.stdout.flush()
     sys.stdout.buffer.write(outcomes[0].after)
@@ -242,6 +242,14 @@ def _about(program: str, path: str) -> bool:
     if os.path.exists(one):
         return within(one, [other]) or within(other, [one])
     return os.path.isdir(other) or os.path.basename(one) == os.path.basename(other)
+
+
+def require_fissix() -> None:
+    """Say how to get what --from-python2 needs, where it is missing."""
+    from migrator.python2.converting import MISSING, available
+
+    if not available():
+        fail(MISSING)
 
 
 def interactive() -> bool:

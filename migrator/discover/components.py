@@ -148,11 +148,16 @@ def _key(path: str) -> str:
     return os.path.abspath(path)
 
 
-def components(files: Mapping[str, bytes], graph: Mapping[str, set[str]] | None = None) -> list[Component]:
-    """Group `files` (path to content), in the order of their first members. Files that do not matter are in none."""
+def components(
+    files: Mapping[str, bytes], graph: Mapping[str, set[str]] | None = None, besides: Iterable[str] = ()
+) -> list[Component]:
+    """Group `files` (path to content), in the order of their first members. Files that do not matter are in none.
+
+    Those `besides` matter whatever they contain.
+    """
     if graph is None:
         graph = import_graph(files)
-    relevant = {path for path, raw in files.items() if RELEVANT.search(raw) and not is_vendored(raw)}
+    relevant = {path for path, raw in files.items() if RELEVANT.search(raw) and not is_vendored(raw)} | set(besides)
     members = relevant | {path for path, targets in graph.items() if targets & relevant}
     members |= _by_way(files, relevant, graph)
     imported = {target for path in relevant for target in graph[path]}

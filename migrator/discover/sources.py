@@ -9,9 +9,10 @@ import stat
 import tokenize
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Union
+from typing import Optional, Union
 
 from migrator.discover.cells import SUFFIX
+from migrator.vocabulary.conversions import Conversion
 from migrator.vocabulary.diagnostics import Diagnostic
 from migrator.vocabulary.problems import ENCODING, NUL_BYTES, TOO_LONG, UNREADABLE, problem
 
@@ -38,6 +39,8 @@ class SourceFile:
     mixed: bool = False
     remarks: tuple[Diagnostic, ...] = ()
     """What there is to say about the file before any rule looks at it."""
+    conversion: Optional[Conversion] = None
+    """What is done to the text before any rule looks at it."""
 
     @property
     def data(self) -> bytes:

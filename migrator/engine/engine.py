@@ -132,7 +132,10 @@ class _Run:
         self.companions = Companions(self.texts.current)
         self.modules = self.texts.modules
         self.notes: list[Diagnostic] = []
-        self.applied: list[Diagnostic] = []
+        self.conversions = [
+            source.conversion for path, source in sources.items() if source.conversion and path not in copies
+        ]
+        self.applied: list[Diagnostic] = [conversion.change for conversion in self.conversions]
         self.left: list[Diagnostic] = []
         self.units = Units()
         rules = registry.program_rules
@@ -141,10 +144,15 @@ class _Run:
         ):
             others = {path: module for path, module in context.modules.items() if path not in sources}
             self.modules.update(others)
-        self.before = dict(self.modules)
+        self.start = dict(self.modules)
+        self.before = {**self.modules, **{path: self._as_it_was(path) for path in self.texts.starts}}
         self.redirected: dict[str, str] = {}
         if apart is not None:
             self._redirect(apart)
+
+    def _as_it_was(self, path: str) -> Module:
+        """The original text of a converted file, which has places, and maybe no tree."""
+        return Module(path, self.original[path].text, lenient=True)
 
     def _redirect(self, apart: Parting) -> None:
         """Let what moves import the copies."""
@@ -160,9 +168,10 @@ class _Run:
         """How the programs of this attempt are to be kept apart in the next one; as they are where this one is the last."""
         copies = self.apart.copies if self.apart is not None else {}
         originals = {new: old for old, new in copies.items()}
-        texts = {path: source.text for path, source in self.original.items()} | self.redirected
+        texts = {path: self.texts.starts.get(path, source).text for path, source in self.original.items()}
+        texts |= self.redirected
         changed = {originals.get(path, path) for path, text in texts.items() if self.texts.current[path].text != text}
-        before = {path: self.before[path] for path in texts if path not in originals and path in self.before}
+        before = {path: self.start[path] for path in texts if path not in originals and path in self.start}
         return revised(self.apart, before, self.units.all(), changed, self.checker.withheld)
 
     # -- rounds -------------------------------------------------------------------------------------------------------
@@ -350,6 +359,7 @@ class _Run:
     def outcomes(self, notes: Iterable[Diagnostic]) -> list[Outcome]:
         """One outcome for each file, and for each new one."""
         left = [*self.texts.failures.values(), *notes, *self.notes]
+        left += [note for conversion in self.conversions for note in conversion.notes]
         if self.settings.apply:
             left = [in_result(diagnostic, self.texts.shifts, self.before, self.modules) for diagnostic in left]
         left += self.left
@@ -368,7 +378,8 @@ class _Run:
             status = "failed" if failed else "unchanged" if after == source.raw else "changed"
             applied = () if status == "unchanged" else _about(path, self.applied)
             units = tuple(self.units.of(path))
-            outcomes.append(Outcome(path, status, source.raw, after, applied, _about(path, left), units))
+            start = self.texts.starts[path].raw if path in self.texts.starts else b""
+            outcomes.append(Outcome(path, status, source.raw, after, applied, _about(path, left), units, start))
         return outcomes + self.companions.outcomes()
 
 

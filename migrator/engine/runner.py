@@ -10,8 +10,8 @@ import gc
 import importlib
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from migrator.discover import installations, sources
@@ -22,8 +22,9 @@ from migrator.engine.engine import migrate_component
 from migrator.engine.pool import Died, TimedOut, TimeLimit, run_tasks, time_limit
 from migrator.engine.registry import load
 from migrator.vendor import vendoring
+from migrator.vocabulary.conversions import Beside
 from migrator.vocabulary.diagnostics import Diagnostic, Location, Outcome, Severity
-from migrator.vocabulary.problems import REQUIREMENT, TOO_LONG, WORKER_DIED, internal_problem, problem
+from migrator.vocabulary.problems import PYTHON_2, REQUIREMENT, TOO_LONG, WORKER_DIED, internal_problem, problem
 from migrator.vocabulary.settings import Settings
 
 Progress = Callable[[int, int], None]
@@ -75,6 +76,8 @@ class _Task:
     files: tuple[tuple[str, bytes], ...]
     context: tuple[tuple[str, bytes], ...]
     settings: Settings
+    python_2: Mapping[str, Beside] = field(default_factory=dict)
+    """Files to convert first."""
 
 
 def run(paths: Iterable[str], settings: Settings, progress: Progress | None = None) -> list[Outcome]:
@@ -118,8 +121,9 @@ def _migrate(paths: Iterable[str], settings: Settings, progress: Progress | None
         except Unusable as error:
             finished[path] = _failed(path, error.diagnostic)
     graph = import_graph(contents)
-    parts = components(contents, graph)
-    tasks = [_task(part, contents, settings) for part in parts]
+    python_2 = _python_2(contents, graph, settings)
+    parts = components(contents, graph, python_2)
+    tasks = [_task(part, contents, settings, python_2) for part in parts]
     total = len(contents)
     idle = total - sum(len(part.files) for part in parts)
     for path in contents:
@@ -146,19 +150,48 @@ def _hides_tensorflow(raw: bytes) -> bool:
     return b"\0" in raw and RELEVANT.search(raw.replace(b"\0", b"")) is not None
 
 
+def conversions(paths: Iterable[str]) -> dict[str, bytes]:
+    """What files of Python 2 below `paths` are as Python 3; nothing else is done to them."""
+    result = migrate(paths, Settings(from_python2=True, select=(PYTHON_2,)))
+    return {outcome.path: outcome.converted for outcome in result.outcomes if outcome.converted}
+
+
 def migrate_text(path: str, raw: bytes, settings: Settings) -> Result:
     """Migrate one file that comes from elsewhere, such as standard input."""
-    outcomes = work(_Task(((path, raw),), (), settings))
+    python_2 = _python_2({path: raw}, {path: set()}, settings)
+    outcomes = work(_Task(((path, raw),), (), settings, python_2))
     group = tuple(outcome.path for outcome in outcomes)
     return Result(tuple(outcomes), (group,), (group,), parts=tuple(_written_parts([outcomes])))
 
 
-def _task(part: Component, contents: dict[str, bytes], settings: Settings) -> _Task:
+def _python_2(contents: Mapping[str, bytes], graph: Mapping[str, set[str]], settings: Settings) -> Mapping[str, Beside]:
+    """The files to convert first, but for those whose conversion a review declined."""
+    if not settings.from_python2:
+        return {}
+    from migrator.python2.finding import python_2_files
+
+    declined = {place.path for code, place in settings.declined if code == PYTHON_2} | settings.declined_files
+    found = python_2_files(contents, graph)
+    return {path: beside for path, beside in found.items() if path not in declined}
+
+
+def _task(part: Component, contents: dict[str, bytes], settings: Settings, python_2: Mapping[str, Beside]) -> _Task:
     return _Task(
         tuple((path, contents[path]) for path in part.files),
         tuple((path, contents[path]) for path in part.context),
         settings,
+        {path: python_2[path] for path in part.files if path in python_2},
     )
+
+
+def _decode(path: str, raw: bytes, task: _Task) -> SourceFile:
+    """A file as text, with what converts it. Raises Unusable."""
+    source = sources.decode(path, raw)
+    if path not in task.python_2:
+        return source
+    from migrator.python2.converting import converted
+
+    return converted(source, task.python_2[path])
 
 
 def work(task: _Task) -> list[Outcome]:
@@ -167,7 +200,7 @@ def work(task: _Task) -> list[Outcome]:
     failed: dict[str, Outcome] = {}
     for path, raw in task.files:
         try:
-            usable.append(sources.decode(path, raw))
+            usable.append(_decode(path, raw, task))
         except Unusable as error:
             failed[path] = _failed(path, error.diagnostic, raw)
     try:

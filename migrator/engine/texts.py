@@ -32,11 +32,24 @@ class Texts:
         self.failures: dict[str, Diagnostic] = {}
         self.shifts: dict[str, list[Shift]] = {}
         """How places moved, change by change."""
+        self.starts: dict[str, SourceFile] = {}
+        """The files as rules first see them, of those that were converted before."""
         for source in sources.values():
             try:
+                source = self._converted(source)
                 self.modules[source.path] = parse(source)
             except Exception as error:
                 self.failures[source.path] = parse_problem(source, error)
+
+    def _converted(self, source: SourceFile) -> SourceFile:
+        """The file after what is done to it first."""
+        fix = source.conversion.change.fix if source.conversion is not None else None
+        if fix is None:
+            return source
+        new = source.with_data(splice(source.data, fix.edits))
+        self.shifts[source.path] = [Shift.of(fix.edits, source.data)]
+        self.current[source.path] = self.starts[source.path] = new
+        return new
 
     def changes_nothing(self, edits: Iterable[Edit]) -> bool:
         """Whether edits write what is there."""

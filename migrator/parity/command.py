@@ -47,6 +47,8 @@ def _tolerance(ctx: click.Context, param: click.Parameter, value: float) -> floa
               help="What `import tensorflow` means in the old program on TensorFlow 2.")  # fmt: skip
 @click.option("--since", default="", metavar="REVISION",
               help="The old program is what git has of PROGRAM in this revision, such as HEAD.")  # fmt: skip
+@click.option("--from-python2", is_flag=True,
+              help="Convert what is Python 2 first: the old side is the conversion.")  # fmt: skip
 @click.option("--steps", type=click.IntRange(min=0), default=0, metavar="N",
               help="Stop each training after N steps, on both sides [default: as the program does].")  # fmt: skip
 @click.option("--rtol", type=float, default=1e-5, show_default=True, callback=_tolerance,
@@ -150,6 +152,7 @@ def _cases(paths: tuple[str, ...], args: tuple[str, ...], options: dict[str, Any
         seed=options["seed"],
         seeds=options["seeds"] or 0,
         new_python=options["new_python"] or sys.executable,
+        from_python2=options["from_python2"] or _is_set(paths[0]),
     )
     if options["cwd"] and not (Path(paths[0]) / options["cwd"]).is_dir():
         raise CaseError(f"{Path(paths[0]) / options['cwd']}: no such folder (from --cwd)")
@@ -167,6 +170,17 @@ def _cases(paths: tuple[str, ...], args: tuple[str, ...], options: dict[str, Any
 
     new = given_program(Path(paths[-1]), python=defaults.new_python, **start)
     return [replace(defaults, new=new, since=options["since"])]
+
+
+def _is_set(path: str) -> bool:
+    """Whether the settings of a program say that it is Python 2."""
+    from migrator.parity.judge.case import CaseError
+    from migrator.vocabulary.settings import SettingsError, load
+
+    try:
+        return load([path]).from_python2
+    except SettingsError as error:
+        raise CaseError(str(error)) from error
 
 
 def _holds_cases(path: Path) -> bool:

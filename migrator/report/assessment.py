@@ -91,7 +91,7 @@ def _uses(files: Sequence[Outcome]) -> tuple[Counter[str], Counter[str], dict[st
     told: set[str] = set()
     for outcome in files:
         mine = {item.location for item in outcome.remaining if item.severity != Severity.INFO}
-        before = list(_names(outcome.path, outcome.before))
+        before = list(_names(outcome.path, outcome.start))
         unchanged = outcome.after == outcome.before
         after = before if unchanged else list(_names(outcome.path, outcome.after))
         uses.update(name for name, _ in before)

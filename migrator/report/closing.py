@@ -141,15 +141,23 @@ def _since(outcomes: Sequence[Outcome], written: Sequence[str], committed: bool)
     name = _start(outcomes)
     if not name or committed or not dirty_files(written):
         return []
-    return [
-        f"`migrate parity --since HEAD {name}` trains the program as it is committed and as it is now, and compares"
-    ]
+    command = f"migrate parity --since HEAD {name}{_option(outcomes)}"
+    return [f"`{command}` trains the program as it is committed and as it is now, and compares"]
 
 
 def _proof(outcomes: Sequence[Outcome]) -> str:
     """How to compare the program with its migrated copy."""
     name = _start(outcomes)
-    return f"`migrate parity {name}` trains a program and its migrated copy, and compares" if name else ""
+    return (
+        f"`migrate parity {name}{_option(outcomes)}` trains a program and its migrated copy, and compares"
+        if name
+        else ""
+    )
+
+
+def _option(outcomes: Iterable[Outcome]) -> str:
+    """What a comparison has to be told about a program of Python 2."""
+    return " --from-python2" if any(outcome.converted for outcome in outcomes) else ""
 
 
 def _start(outcomes: Sequence[Outcome]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from migrator.discover.cells import SUFFIX
 from migrator.discover.sources import Unusable, decode
@@ -24,11 +25,20 @@ def readable_diff(outcome: Outcome) -> Iterator[str]:
     """
     if outcome.status not in ("changed", "created"):
         return
+    if not outcome.converted:
+        yield from _readable(outcome)
+        return
+    yield from _readable(replace(outcome, after=outcome.converted), ("Python 2", "Python 3"))
+    yield from _readable(replace(outcome, before=outcome.converted), ("Python 3", "TensorFlow 2"))
+
+
+def _readable(outcome: Outcome, labels: tuple[str, str] = ("", "")) -> Iterator[str]:
+    """The diff; what is to be said of a side stands behind its name, where `patch` looks for a date."""
     if outcome.path.endswith(SUFFIX):
-        yield from _cell_diffs(outcome)
+        yield from _cell_diffs(outcome, labels)
         return
     before, after = (_text(outcome.path, raw) for raw in (outcome.before, outcome.after))
-    yield from _diff(outcome, before, after)
+    yield from _diff(outcome, before, after, labels)
 
 
 def exact_diff(outcome: Outcome) -> Iterator[str]:
@@ -44,7 +54,7 @@ def exact_diff(outcome: Outcome) -> Iterator[str]:
     yield from _diff(outcome, before, after)
 
 
-def _cell_diffs(outcome: Outcome) -> Iterator[str]:
+def _cell_diffs(outcome: Outcome, labels: tuple[str, str]) -> Iterator[str]:
     from migrator.discover.notebooks import code_cells
 
     name = _name(outcome)
@@ -52,13 +62,18 @@ def _cell_diffs(outcome: Outcome) -> Iterator[str]:
     for number, old in before.items():
         if after.get(number) != old:
             lines, new_lines = (_lines(text if text.endswith("\n") else text + "\n") for text in (old, after[number]))
-            yield from unified_diff(lines, new_lines, *(f"{_quoted(side, name)} cell {number}" for side in "ab"))
+            names = (f"{_quoted(side, name)} cell {number}{_label(said)}" for side, said in zip("ab", labels))
+            yield from unified_diff(lines, new_lines, *names)
 
 
-def _diff(outcome: Outcome, before: str, after: str) -> Iterator[str]:
+def _label(said: str) -> str:
+    return f"\t{said}" if said else ""
+
+
+def _diff(outcome: Outcome, before: str, after: str, labels: tuple[str, str] = ("", "")) -> Iterator[str]:
     name = _name(outcome)
-    source = "/dev/null" if outcome.status == "created" else _quoted("a", name)
-    for line in unified_diff(_lines(before), _lines(after), source, _quoted("b", name)):
+    source = "/dev/null" if outcome.status == "created" else _quoted("a", name) + _label(labels[0])
+    for line in unified_diff(_lines(before), _lines(after), source, _quoted("b", name) + _label(labels[1])):
         if line.endswith("\n"):
             yield line
         else:

@@ -23,8 +23,16 @@ def placed_in_result(outcomes: Sequence[Outcome], written: Collection[str]) -> l
 
     What remains to be done is placed there already; where a file was not written, the old places hold.
     """
-    moved = {o.path: _Lines(o) for o in outcomes if o.status == "changed" and o.path in set(written)}
+    moved = {
+        o.path: _Lines(o.path, o.start, o.after) for o in outcomes if o.status == "changed" and o.path in set(written)
+    }
     return [replace(o, units=tuple(_unit(unit, moved) for unit in o.units)) if o.units else o for o in outcomes]
+
+
+def placed_in_original(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """The outcomes with the programs, and the lines that their reasons name, placed in the text before it was converted."""
+    moved = {o.path: _Lines(o.path, o.converted, o.before) for o in outcomes if o.converted}
+    return [replace(o, units=tuple(_unit(unit, moved) for unit in o.units)) if moved else o for o in outcomes]
 
 
 def unwritten_stay(
@@ -66,12 +74,13 @@ def _unit(unit: ProgramUnit, moved: Mapping[str, _Lines]) -> ProgramUnit:
 class _Lines:
     """The lines of one file before and after; of a notebook, those of each cell."""
 
-    def __init__(self, outcome: Outcome) -> None:
-        self._outcome = outcome
+    def __init__(self, path: str, before: bytes, after: bytes) -> None:
+        self._path = path
+        self._texts = (before, after)
 
     @functools.cached_property
     def _cells(self) -> dict[int, tuple[list[str], list[str]]]:
-        path, texts = self._outcome.path, (self._outcome.before, self._outcome.after)
+        path, texts = self._path, self._texts
         if path.endswith(SUFFIX):
             from migrator.discover.notebooks import code_cells
 

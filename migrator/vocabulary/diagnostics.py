@@ -151,3 +151,10 @@ class Outcome:
     applied: tuple[Diagnostic, ...] = ()
     remaining: tuple[Diagnostic, ...] = ()
     units: tuple[ProgramUnit, ...] = ()
+    converted: bytes = b""
+    """What `before` is as Python 3, where it is Python 2."""
+
+    @property
+    def start(self) -> bytes:
+        """What was migrated: Python 3, if anything is."""
+        return self.converted or self.before

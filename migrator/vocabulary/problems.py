@@ -26,9 +26,10 @@ CELL: Final = "E013"
 UNUSED_IGNORE: Final = "E014"
 REQUIREMENT: Final = "E015"
 APART: Final = "E016"
+PYTHON_2: Final = "E017"
 
 MEANINGS: Final = {
-    SYNTAX: "The file is not valid Python 3. It was left as it was. Python 2 programs: run `2to3` first.",
+    SYNTAX: "The file is not valid Python 3. It was left as it was. `--from-python2` converts programs of Python 2 first.",
     NUL_BYTES: "The file contains NUL bytes, so it is not a text file.",
     ENCODING: "The bytes of the file do not fit its encoding: UTF-8, or the one its `# -*- coding: … -*-` line names.",
     UNREADABLE: "The file or folder could not be read, or the file not be written: the message says why.",
@@ -49,6 +50,8 @@ MEANINGS: Final = {
     REQUIREMENT: "The project asks for a TensorFlow that its migrated programs do not run on. The file was left as it was.",
     APART: "A program stays, and one beside it that shares files with it is migrated: what both import stays for the one, and is "
     "copied under a name with `_tf2` for the other.",
+    PYTHON_2: "The file is Python 2, and `--from-python2` makes it Python 3 before it is migrated; or a place in it where "
+    "nobody can know by the text whether Python 3 computes the same: look at it.",
 }
 """What each code means: the text of ``migrate explain``."""
 
@@ -83,7 +86,7 @@ def syntax_problem(path: str, error: SyntaxError, text: str) -> Diagnostic:
     lines = re.split(r"\r\n|\r|\n", text)
     source = lines[line - 1][:1000] if 0 < line <= len(lines) else ""
     if _PYTHON_2_MESSAGES.search(error.msg or "") or _PYTHON_2_LINES.search(source):
-        reason = f"this looks like Python 2 ({error.msg}): convert it first, for example with 2to3"
+        reason = f"this looks like Python 2 ({error.msg}): --from-python2 converts it first"
     else:
         reason = f"cannot parse: {error.msg}"
     found = problem(SYNTAX, path, reason, line, column)

@@ -27,6 +27,7 @@ KEYS = (
         "strategy",
         "features",
         "exact",
+        "from-python2",
     ),
     *("timeout", "parity"),
 )
@@ -62,6 +63,8 @@ class Settings:
     """One of `FEATURES`."""
     exact: bool = False
     """Optimizers of TensorFlow 1 to the last bit, also where those of Keras differ by rounding alone."""
+    from_python2: bool = False
+    """Convert what is Python 2 before it is migrated."""
     target: str = "any"
     """One of `TARGETS`."""
     apply: bool = False

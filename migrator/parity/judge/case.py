@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from migrator.discover.components import imported_names
 from migrator.parity.judge.report import SECTIONS, Tolerance
-from migrator.resolve.parsing import syntax_tree
 from migrator.vendor.vendoring import FILE_NAMES
 
 
@@ -77,17 +76,7 @@ def given_program(path: Path, **start: Any) -> Program:
 
 def _imported(path: Path) -> set[str]:
     """The first names of what a file imports; a dot for imports from its own package."""
-    try:
-        tree = syntax_tree(path.read_bytes())
-    except (SyntaxError, ValueError):
-        return set()
-    names: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names |= {alias.name.partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            names.add("." if node.level else (node.module or "").partition(".")[0])
-    return names
+    return {module.partition(".")[0] or "." for module, _ in imported_names(path.read_bytes())}
 
 
 @dataclass(frozen=True)
@@ -114,6 +103,8 @@ class Case:
     """Of what both sides draw by chance."""
     seeds: int = 0
     """How often to train where trainers race each other, or without replay; 0: as often as is usual there."""
+    from_python2: bool = False
+    """Whether the programs are converted from Python 2 before they run."""
     since: str = ""
     """A revision of git: its state of `old` is the old program."""
     new_python: str = sys.executable

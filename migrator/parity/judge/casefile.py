@@ -86,6 +86,7 @@ def _made(file: Path, table: Mapping[str, Any], defaults: Case) -> Case:
     name = table.get("name", old.path.stem)
     folder = os.path.relpath(file.parent)
     plain = {key: table[key] for key in ("steps", "mode", "dialect", "cluster", "seed", "seeds") if key in table}
+    plain.update({"from_python2": table["from-python2"]} if "from-python2" in table else {})
     return replace(
         defaults,
         name=name if folder == "." else f"{folder}/{name}",
@@ -124,6 +125,7 @@ _TOLERANCE = ("a finite number of at least 0", _number)
 _KEYS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     **dict.fromkeys(("name", "old", "new", "program", "entry", "module", "cwd", "cluster"), _WORD),
     "args": ("a list of strings and numbers", _list_of(lambda item: isinstance(item, (str, int, float)))),
+    "from-python2": ("true or false", lambda value: isinstance(value, bool)),
     "steps": ("a whole number, 0 or more", _whole(0)),
     "seed": ("a whole number, 0 or more", _whole(0)),
     "seeds": ("a whole number, 2 or more", _whole(2)),

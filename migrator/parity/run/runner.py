@@ -27,6 +27,7 @@ from migrator.parity.judge.report import (
 from migrator.parity.probe.recorded.store import Reader
 from migrator.parity.run import committed, failures, kept, process, sandbox
 from migrator.parity.run.cluster_runner import compare_on_cluster
+from migrator.parity.run.conversion import NOTE, converted_case
 from migrator.parity.run.free import compare_freely
 from migrator.parity.run.migrate import MigrationError, migrate_copy
 from migrator.parity.run.progress import Progress
@@ -117,8 +118,11 @@ def run_case(
     report.old.program, report.new.program = str(case.old), str(case.new or "migrated")
     root = (keep / case.folder_name).resolve() if keep else kept.folder(case.folder_name)
     root.mkdir(parents=True, exist_ok=True)
+    given, is_conversion = case, False
     try:
         case = committed.old_program(case, root) if case.since else case
+        if case.from_python2:
+            case, is_conversion = converted_case(case, root)
         case = _migrated(case, root) if case.new is None else _with_names(case, root)
         if case.mode == "free":
             if case.cluster:
@@ -138,6 +142,9 @@ def run_case(
             report = calibrated(case, recorded, report, root, progress, recordings)
             if kept_before:
                 report.notes.append(f"the old program was not run: its recording is in {recorded.folder}")
+        if is_conversion:
+            report.notes.insert(0, NOTE)
+            report.old.program = str(given.old)
     except (CaseError, SideError, MigrationError) as error:
         report.problem = str(error)
     except BaseException:
