@@ -158,7 +158,8 @@ def test_the_page_names_every_key() -> None:
     assert set(ORDER) == set(KEYS)
 
 
-ORDER = "select ignore per-file-ignores exclude unsafe target style strategy features exact jobs timeout parity".split()
+ORDER = """select ignore per-file-ignores exclude unsafe target style strategy features exact from-python2 jobs timeout
+    parity""".split()
 
 
 def test_files_of_the_page_are_read(tmp_path: Path) -> None:

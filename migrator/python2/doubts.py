@@ -134,7 +134,8 @@ def _leaked(tree: ast.Module) -> Iterator[ast.Name]:
             last = bound.get(name.id)
             if not isinstance(name.ctx, ast.Load) or last is None or name.lineno <= (last.end_lineno or last.lineno):
                 continue
-            if not any(o.id == name.id and isinstance(o.ctx, ast.Store) and o.lineno <= name.lineno for o in names):
+            stores = [other.lineno for other in names if other.id == name.id and isinstance(other.ctx, ast.Store)]
+            if not any(last.lineno <= line <= name.lineno for line in stores):
                 yield name
 
 

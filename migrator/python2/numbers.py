@@ -36,7 +36,8 @@ class Numbers:
         self._asked: set[ast.AST] = set()
         for node in ast.walk(tree):
             for target, value in _bindings(node):
-                self._bound.setdefault((self._scope(node), target), []).append(value)
+                scope = tree if isinstance(node, ast.Global) else self._scope(node)
+                self._bound.setdefault((scope, target), []).append(value)
             if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
                 kind = _FLAG_KINDS.get(_spelled(node.func).rpartition(".")[2])
                 if kind is not None and isinstance(node.args[0].value, str):
@@ -110,7 +111,7 @@ def _bindings(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
         yield node.target.id, ast.Constant(0)
     elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
         # as `x = x op value`, of which the first `x` says nothing new
-        yield node.target.id, node.value if isinstance(node.op, (ast.Add, ast.Sub, ast.Mult)) else None
+        yield node.target.id, node.value if isinstance(node.op, (*_KEEP, ast.Div, ast.FloorDiv)) else None
     elif isinstance(node, (ast.Global, ast.Nonlocal)):
         for name in node.names:
             yield name, None
