@@ -103,6 +103,17 @@ def _is_copied_again(module: Module, call: ast.Call, model: ast.expr) -> bool:
     return False
 
 
+def name_of_output(project: Project) -> str:
+    """How the name of the one output of a ``{model}`` is read; empty where Keras models may have several.
+
+    A sequential model of Keras 3 has no `output_names`.
+    """
+    if not has_one_output(project):
+        return ""
+    functional = any(name in _MODELS for module in project.modules.values() for _, name in module.references())
+    return "{model}.output_names[0]" if functional else "{model}.layers[-1].name"
+
+
 def has_one_output(project: Project) -> bool:
     """Whether the Keras models of a project are seen to have one output each."""
     for module in project.modules.values():

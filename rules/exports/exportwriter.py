@@ -246,7 +246,7 @@ class ExportWriter:
         served, found = signatures.given(fed.text), dict[str, tuple[str, list[str]]]()
         functions = self._functions(served, at)
         for each in served:
-            given = self._serving(fed, f"{model}.{each.method}", each.verb)
+            given = self._serving(fed, model, each)
             found.setdefault(functions[each.method], (given, []))[1].append(each.key)
         for key, template in signatures.by_text if fed.text else ():
             name = module.unused_name("classify" if ".classify(" in template else "regress", at)
@@ -263,23 +263,24 @@ class ExportWriter:
             names[PREDICTIONS] = "serve" if "serve" not in names else "predictions"
         return {method: self.module.unused_name(name, at) for method, name in names.items()}
 
-    def _serving(self, fed: Receiver, method: str, verb: str) -> str:
+    def _serving(self, fed: Receiver, model: str, served: Served) -> str:
         """The arguments of `tf.function` for a signature; what classifies calls its one input ``inputs``."""
         tf = self.page.tf
-        if verb != "predict":
+        if served.verb != "predict":
             spec = f'{tf}.TensorSpec([None], {tf}.string, name="inputs")'
-            return f"lambda inputs: {method}({self._features(fed, 'inputs')}), input_signature=[{spec}]"
+            return f"lambda inputs: {served.of(model, self._features(fed, 'inputs'))}, input_signature=[{spec}]"
         if fed.computed is not None:
             names = ", ".join(each.name for each in fed.computed.parameters)
             specs = ", ".join(self._signature(each) for each in fed.computed.parameters)
-            return f"lambda {names}: {method}({self._function(fed)}({names})), input_signature=[{specs}]"
+            computed = served.of(model, f"{self._function(fed)}({names})")
+            return f"lambda {names}: {computed}, input_signature=[{specs}]"
         if fed.features is not None:
-            return f"{method}, input_signature=[{self.page.text(fed.features)}]"
+            return f"{served.function(model)}, input_signature=[{self.page.text(fed.features)}]"
         if fed.parsed is None:
-            return f"{method}, input_signature=[{self._function(fed)}()]"
+            return f"{served.function(model)}, input_signature=[{self._function(fed)}()]"
         spec = f'{tf}.TensorSpec([None], {tf}.string, name="examples")'
         parsed = f"{tf}.io.parse_example(examples, {self.page.text(fed.parsed)})"
-        return f"lambda examples: {method}({parsed}), input_signature=[{spec}]"
+        return f"lambda examples: {served.of(model, parsed)}, input_signature=[{spec}]"
 
     def _function(self, fed: Receiver) -> str:
         """The function of the program that says what is fed."""

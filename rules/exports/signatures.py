@@ -26,6 +26,18 @@ class Served:
     """The method of the model that computes it."""
     verb: str = "predict"
     """The method of TensorFlow Serving that clients call: those that are not ``predict`` send serialized examples."""
+    output: str = ""
+    """What the one output of a Keras model of the program is called, of a ``{model}``."""
+
+    def of(self, model: str, features: str) -> str:
+        """What it computes of features."""
+        if self.output:
+            return f"{{{self.output.format(model=model)}: {model}({features})}}"
+        return f"{model}.{self.method}({features})"
+
+    def function(self, model: str) -> str:
+        """The function that computes it."""
+        return f"lambda features: {self.of(model, 'features')}" if self.output else f"{model}.{self.method}"
 
 
 @dataclass(frozen=True)
@@ -65,6 +77,11 @@ class Signatures:
             "signatures of a head that classify" if self.of_head and text and not self.by_text else ""
         )
         return reason or ("" if self.given(text) else "signatures for serialized examples alone")
+
+
+def signatures_of_keras(output: str) -> Signatures:
+    """That of a Keras model of the program, which `output` names the one output of."""
+    return Signatures((Served(_DEFAULT, output=output),))
 
 
 def signatures_of(plan: Plan, has_dicts: bool) -> Signatures:

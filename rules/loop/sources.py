@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from migrator.analyse.function.plan import Plan
 from migrator.analyse.function.translate import is_none
@@ -17,8 +17,8 @@ from migrator.resolve.symbols import Scope
 
 from ..callbacks.model_hooks import ModelHooks, model_hooks
 from ..estimator_calls.estimator_values import Construction
-from ..estimator_calls.keras_estimator import given_to
-from ..exports.signatures import Signatures, signatures_of
+from ..estimator_calls.keras_estimator import given_to, name_of_output
+from ..exports.signatures import Signatures, signatures_of, signatures_of_keras
 from ..losses_metrics.matrices import reports_matrix
 from ..losses_metrics.step_summaries import recorded, shown_metrics, written
 from .flow.exclusive import exclusive
@@ -195,11 +195,13 @@ def kind_of(plans: list[Plan]) -> Kind:
     )
 
 
-def kind_of_keras(construction: Construction) -> Kind:
+def kind_of_keras(project: Project, construction: Construction) -> Kind:
     """What is to be known of a Keras model that `model_to_estimator` takes. Raises Unsupported."""
     given = given_to(construction)
     construction.arguments.update((name, given[name]) for name in ("model_dir", "config") if name in given)
-    return Kind(has_dicts=False, model=given["keras_model"])
+    output = name_of_output(project)
+    kind = Kind(has_dicts=False, model=given["keras_model"])
+    return replace(kind, signatures=signatures_of_keras(output)) if output else kind
 
 
 def _refused(plan: Plan) -> str:

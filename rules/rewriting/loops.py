@@ -78,7 +78,7 @@ class LoopRewrite(FileRewrite):
         written = dict(self._kinds())
         kinds = {**written, **{call: _kind_of(network) for call, network in networks.items()}}
         keras = [c for c in self.constructions if c.name == MODEL_TO_ESTIMATOR]
-        kinds.update((construction.call, kind_of_keras(construction)) for construction in keras)
+        kinds.update((construction.call, kind_of_keras(self.project, construction)) for construction in keras)
         loop = loop_of(self.project, modules, self.constructions, kinds, self.estimators, inside)
         if not isinstance(loop, Loop):
             return loop
