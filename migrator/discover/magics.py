@@ -14,7 +14,12 @@ PYTHON_CELLS = frozenset({"time", "timeit", "capture", "prun", "memit"})
 
 _CELL_MAGIC = re.compile(r"\s*%%(\w+)[^\n]*")
 _LINE = re.compile(r"(?P<indent>[ \t]*)(?P<head>[^=\n#'\"]*?=[ \t]*)?(?P<magic>[%!][^\n]*)")
-_QUESTION = re.compile(r"(?P<indent>[ \t]*)(?P<head>)(?P<magic>\?{1,2}[%\w.*]+|[%\w.*]+\?{1,2})[ \t]*(?=\n|$)")
+_QUOTED = r"'[^'\n]*'|\"[^\"\n]*\""
+_QUESTION = re.compile(
+    r"(?P<indent>[ \t]*)(?P<head>)"
+    rf"(?P<magic>\?{{1,2}}[%\w.*]+|(?:[^\n#'\"?]|{_QUOTED})+\?{{1,2}})[ \t]*(?=\n|$)"
+)
+"""Nothing in Python ends in a question mark, other than strings and comments."""
 _AUTOMATIC = re.compile(
     r"(?P<indent>)(?P<head>)(?P<magic>(?:(?:pip3?|conda|mamba)[ \t]+(?:install|uninstall|list|freeze)\b"
     r"|(?:cd|ls|mkdir|rm|cp|mv|cat)[ \t]+[-./~\w](?!n\b|s\b|f\b|nd\b|r\b))[^\n]*)"

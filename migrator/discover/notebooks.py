@@ -9,8 +9,8 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Optional
 
 from migrator.discover import cells
@@ -18,8 +18,9 @@ from migrator.discover.cells import CellBorder, border
 from migrator.discover.installations import SHELLS, installations
 from migrator.discover.magics import Masked, mask
 from migrator.discover.sources import SourceFile, Unusable
+from migrator.resolve.parsing import syntax_tree
 from migrator.vocabulary.diagnostics import Diagnostic, Location, Severity
-from migrator.vocabulary.problems import CELL, ENCODING, NOTEBOOK, problem
+from migrator.vocabulary.problems import CELL, ENCODING, NOTEBOOK, looks_like_python_2, problem
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _DECODER = json.JSONDecoder()
@@ -86,6 +87,13 @@ class Notebook(SourceFile):
         parts.append(self.template[position:])
         return (codecs.BOM_UTF8 if self.bom else b"") + "".join(parts).encode("utf-8")
 
+    def without(self, numbers: Collection[int], remarks: Iterable[Diagnostic] = ()) -> Notebook:
+        """The notebook as it is, of which these cells are neither looked at nor changed."""
+        kept = tuple(cell for cell in self.cells if cell.number not in numbers)
+        texts = dict(cells.split(self.text))
+        text = "".join(border(cell.number) + texts[cell.number] + "\n" for cell in kept)
+        return replace(self, text=text, cells=kept, remarks=(*self.remarks, *remarks))
+
     def _written(self, cell: _Cell, body: str) -> str:
         source = cell.source
         text = cell.masked.unmask(body)
@@ -137,7 +145,41 @@ def decode(path: str, raw: bytes) -> Notebook:
         raise Unusable(problem(ENCODING, path, "a code cell holds half a surrogate pair")) from error
     python = tuple(cell for cell in made if cell.masked.is_python)
     remarks = tuple(_remarks(path, made))
-    return Notebook(path, raw, module, bom=bom, remarks=remarks, template=text, cells=python, prefix=prefix)
+    notebook = Notebook(path, raw, module, bom=bom, remarks=remarks, template=text, cells=python, prefix=prefix)
+    return _without_broken(notebook)
+
+
+def _without_broken(notebook: Notebook) -> Notebook:
+    """The notebook without the cells that no Python parses, which do not run either, if others are left."""
+    if _syntax_error(notebook.text) is None:
+        return notebook
+    broken = {cell.number: error for cell in notebook.cells for error in [_syntax_error(cell.masked.text)] if error}
+    if not broken or len(broken) == len(notebook.cells) or any(map(looks_like_python_2, *_errors(notebook, broken))):
+        return notebook  # which is told when the module is parsed
+    remarks = [
+        Diagnostic(
+            CELL,
+            f"the cell is left as it is, as it cannot be parsed ({error.msg}); the others are looked at without it",
+            Location(notebook.path, error.lineno or 1, error.offset or 1, number),
+        )
+        for number, error in broken.items()
+    ]
+    return notebook.without(broken, remarks)
+
+
+def _errors(notebook: Notebook, broken: Mapping[int, SyntaxError]) -> tuple[list[SyntaxError], list[str]]:
+    """What is wrong with cells, and their texts."""
+    return list(broken.values()), [cell.masked.text for cell in notebook.cells if cell.number in broken]
+
+
+def _syntax_error(text: str) -> SyntaxError | None:
+    try:
+        syntax_tree(text)
+    except SyntaxError as error:
+        return error
+    except (ValueError, RecursionError, MemoryError):
+        return None
+    return None
 
 
 def code(raw: bytes) -> bytes:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from migrator.discover import installations, sources
+from migrator.discover.cells import SUFFIX
 from migrator.discover.components import RELEVANT, Component, components, import_graph
 from migrator.discover.discovery import discover
 from migrator.discover.sources import SourceFile, Unusable
@@ -204,10 +205,24 @@ def work(task: _Task) -> list[Outcome]:
         except Unusable as error:
             failed[path] = _failed(path, error.diagnostic, raw)
     try:
-        outcomes = migrate_component(usable, task.settings, context=_decoded(task.context)) if usable else []
+        outcomes = _migrated(usable, task) if usable else []
     except Exception as error:
         outcomes = [_failed(file.path, internal_problem(file.path, "(engine)", error), file.raw) for file in usable]
     return [*failed.values(), *outcomes]
+
+
+def _migrated(files: Sequence[SourceFile], task: _Task) -> list[Outcome]:
+    """One outcome for each file, and for each to create."""
+
+    def migrate_files(sources: Sequence[SourceFile]) -> list[Outcome]:
+        return migrate_component(sources, task.settings, context=_decoded(task.context))
+
+    outcomes = migrate_files(files)
+    if not any(file.path.endswith(SUFFIX) for file in files):
+        return outcomes
+    from migrator.engine.cells_apart import without_cells_that_stay  # few trees hold notebooks
+
+    return without_cells_that_stay(files, outcomes, migrate_files)
 
 
 def _decoded(files: Iterable[tuple[str, bytes]]) -> Iterator[SourceFile]:

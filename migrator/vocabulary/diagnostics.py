@@ -154,6 +154,9 @@ class Outcome:
     converted: bytes = b""
     """What `before` is as Python 3, where it is Python 2."""
 
+    cells_aside: tuple[int, ...] = ()
+    """Cells of a notebook that stay, while programs of the others move."""
+
     @property
     def start(self) -> bytes:
         """What was migrated: Python 3, if anything is."""

@@ -49,7 +49,7 @@ MEANINGS: Final = {
     UNUSED_IGNORE: "A `# migrate: ignore` comment has nothing to silence: delete it; or it is misspelt.",
     REQUIREMENT: "The project asks for a TensorFlow that its migrated programs do not run on. The file was left as it was.",
     APART: "A program stays, and one beside it that shares files with it is migrated: what both import stays for the one, and is "
-    "copied under a name with `_tf2` for the other.",
+    "copied under a name with `_tf2` for the other. Or cells of a notebook stay, and programs of its other cells move.",
     PYTHON_2: "The file is Python 2, and `--from-python2` makes it Python 3 before it is migrated; or a place in it where "
     "nobody can know by the text whether Python 3 computes the same: look at it.",
 }
@@ -83,9 +83,7 @@ def problem(code: str, path: str, message: str, line: int = 1, column: int = 1) 
 def syntax_problem(path: str, error: SyntaxError, text: str) -> Diagnostic:
     """E001 for a file that does not parse; says so when it looks like Python 2."""
     line, column = error.lineno or 1, error.offset or 1
-    lines = re.split(r"\r\n|\r|\n", text)
-    source = lines[line - 1][:1000] if 0 < line <= len(lines) else ""
-    if _PYTHON_2_MESSAGES.search(error.msg or "") or _PYTHON_2_LINES.search(source):
+    if looks_like_python_2(error, text):
         reason = f"this looks like Python 2 ({error.msg}): --from-python2 converts it first"
     else:
         reason = f"cannot parse: {error.msg}"
@@ -93,6 +91,14 @@ def syntax_problem(path: str, error: SyntaxError, text: str) -> Diagnostic:
     if path.endswith(SUFFIX):
         found = replace(found, location=CellLines(text).location(path, line, column))
     return found
+
+
+def looks_like_python_2(error: SyntaxError, text: str) -> bool:
+    """Whether what keeps `text` from being parsed is something that Python 2 has."""
+    line = error.lineno or 1
+    lines = re.split(r"\r\n|\r|\n", text)
+    source = lines[line - 1][:1000] if 0 < line <= len(lines) else ""
+    return bool(_PYTHON_2_MESSAGES.search(error.msg or "") or _PYTHON_2_LINES.search(source))
 
 
 def deep_problem(path: str, code: str = "") -> Diagnostic:

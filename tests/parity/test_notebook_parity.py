@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from notebook_tools import notebook
 
 from migrator.parity.command import parity
 
@@ -33,3 +34,16 @@ def test_a_notebook_is_migrated_and_compared(tmp_path: Path) -> None:
     (case,) = json.loads(report.read_text())["cases"]
     assert (case["verdict"], len(case["losses"])) == ("equal", 10) and case["weights"]
     assert path.read_bytes() == before
+
+
+@pytest.mark.parity
+def test_cells_that_stay_run_on_neither_side(tmp_path: Path) -> None:
+    pytest.importorskip("tensorflow_estimator")
+    trees = "trees = tf.estimator.BoostedTreesClassifier([], 1)\ntrees.train(None, steps=5)\nraise SystemExit(3)"
+    path = tmp_path / "book.ipynb"
+    path.write_bytes(notebook(*PROGRAM.read_text().split("\n\n\n"), "tf.log?", "a note to myself", trees))
+    report = tmp_path / "report.json"
+    done = CliRunner().invoke(parity, [str(path), "-q", "--json", str(report)], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    (case,) = json.loads(report.read_text())["cases"]
+    assert case["verdict"] == "equal" and any("run on neither side (book.ipynb: " in note for note in case["notes"])

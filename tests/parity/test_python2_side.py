@@ -25,9 +25,9 @@ def program(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("single", [True, False])
 def test_the_old_side_is_a_conversion(program: Path, tmp_path: Path, single: bool) -> None:
     old = Program(program / "task.py" if single else program, entry="" if single else "task.py", args=("--a",))
-    case, changed = converted_case(Case("a", old), tmp_path / "root")
+    case = converted_case(Case("a", old), tmp_path / "root")
     folder = case.old.folder
-    assert changed and folder != program and case.old.start() == "task.py" and case.old.args == ("--a",)
+    assert case.remarks and folder != program and case.old.start() == "task.py" and case.old.args == ("--a",)
     assert (folder / "task.py").read_text() == "import model\nprint('a')\n"
     assert "list(d.keys())" in (folder / "model.py").read_text() and (folder / "rows.csv").exists()
     assert "print 'a'" in (program / "task.py").read_text()
@@ -38,15 +38,15 @@ def test_a_file_of_a_package_is_started_as_a_module(program: Path, tmp_path: Pat
     (program.parent / "other.py").write_text("import program.task\n")
     (program / "task.py").write_text("import program.model\nimport model\nprint 'a'\n")
     old = Program(program.parent, module="program.task")
-    case, _ = converted_case(Case("a", old), tmp_path / "root")
+    case = converted_case(Case("a", old), tmp_path / "root")
     assert "from . import model" in (case.old.folder / "program" / "task.py").read_text()
     assert case.old.module == "program.task"
 
 
 def test_python_3_stays_where_it_is(program: Path, tmp_path: Path) -> None:
     (program / "task.py").write_text("print('a')\n")
-    case, changed = converted_case(Case("a", Program(program / "task.py")), tmp_path / "root")
-    assert not changed and case.old.folder == program
+    case = converted_case(Case("a", Program(program / "task.py")), tmp_path / "root")
+    assert not case.remarks and case.old.folder == program
 
 
 def test_a_case_may_say_it(program: Path) -> None:

@@ -95,7 +95,7 @@ def _program(order: Order, target: Path) -> tuple[Program, list[list[tuple[str, 
         _check_rows(order)
         return order.old, []
     try:
-        units = migrate_copy(target, start)
+        units = migrate_copy(target, start).units
     except MigrationError as error:
         raise ConversionError(str(error)) from error
     if any(unit.tier == "native" for unit in units):

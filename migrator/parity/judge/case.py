@@ -105,6 +105,8 @@ class Case:
     """How often to train where trainers race each other, or without replay; 0: as often as is usual there."""
     from_python2: bool = False
     """Whether the programs are converted from Python 2 before they run."""
+    remarks: tuple[str, ...] = ()
+    """What is to be said of what was done to the programs before they ran."""
     since: str = ""
     """A revision of git: its state of `old` is the old program."""
     new_python: str = sys.executable

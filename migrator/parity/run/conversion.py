@@ -14,16 +14,13 @@ NOTE = (
 )
 
 
-def converted_case(case: Case, root: Path) -> tuple[Case, bool]:
-    """`case` with conversions of its programs below `root`, and whether anything of the old one was Python 2.
-
-    Raises CaseError.
-    """
+def converted_case(case: Case, root: Path) -> Case:
+    """`case` with conversions of its programs below `root`. Raises CaseError."""
     old, changed = _converted(case.old, root / "python3")
     new = case.new
     if new is not None:
         new, _ = _converted(new, root / "python3-new")
-    return replace(case, old=old, new=new), changed
+    return replace(case, old=old, new=new, remarks=(*case.remarks, NOTE) if changed else case.remarks)
 
 
 def _converted(program: Program, target: Path) -> tuple[Program, bool]:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 
 from migrator.vocabulary.diagnostics import Outcome, ProgramUnit
@@ -11,16 +15,23 @@ class MigrationError(Exception):
     """The program could not be migrated; the text says where and why."""
 
 
-def migrate_copy(folder: Path, start: str = "") -> tuple[ProgramUnit, ...]:
+@dataclass(frozen=True)
+class Migrated:
+    """What was done to a copy."""
+
+    units: tuple[ProgramUnit, ...]
+    """What the migration says of the models of the program."""
+    aside: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    """Cells of notebooks, by path from the folder, that stay while the others move."""
+
+
+def migrate_copy(folder: Path, start: str = "") -> Migrated:
     """Migrate the Python files below `folder` and write the results there.
 
     Args:
       folder: a copy of the program.
       start: the file that starts it, relative to `folder`. Other programs in the folder, which are not connected with
         it by imports, may stay unmigrated. Empty: all count.
-
-    Returns:
-      What the migration says of the models of the program.
 
     Raises:
       MigrationError: nothing was migrated, or a model of this program was left as it was.
@@ -30,7 +41,7 @@ def migrate_copy(folder: Path, start: str = "") -> tuple[ProgramUnit, ...]:
 
     outcomes = migrate([str(folder)], Settings(apply=True)).outcomes
     mine = _of_program(outcomes, str(folder / start)) if start else outcomes
-    units = tuple(unit for outcome in mine for unit in outcome.units)
+    units = tuple(unit for outcome in mine for unit in outcome.units if unit.location.cell not in outcome.cells_aside)
     changed = [outcome for outcome in mine if outcome.status in ("changed", "created")]
     manual = [unit for unit in units if unit.tier == "manual"]
     left = not units and any(b".estimator." in (outcome.after or outcome.before) for outcome in mine)
@@ -44,7 +55,16 @@ def migrate_copy(folder: Path, start: str = "") -> tuple[ProgramUnit, ...]:
             path = Path(outcome.path)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(outcome.after)
-    return units
+    aside = ((os.path.relpath(outcome.path, folder), outcome.cells_aside) for outcome in mine if outcome.cells_aside)
+    return Migrated(units, tuple(aside))
+
+
+def without_cells(notebook: Path, numbers: Collection[int]) -> None:
+    """Empty cells of a notebook, counted from 1."""
+    content = json.loads(notebook.read_text("utf-8"))
+    for number in numbers:
+        content["cells"][number - 1]["source"] = []
+    notebook.write_text(json.dumps(content), "utf-8")
 
 
 def _of_program(outcomes: tuple[Outcome, ...], start: str) -> tuple[Outcome, ...]:

@@ -6,6 +6,7 @@ import functools
 import json
 import math
 import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,9 +28,9 @@ from migrator.parity.judge.report import (
 from migrator.parity.probe.recorded.store import Reader
 from migrator.parity.run import committed, failures, kept, process, sandbox
 from migrator.parity.run.cluster_runner import compare_on_cluster
-from migrator.parity.run.conversion import NOTE, converted_case
+from migrator.parity.run.conversion import converted_case
 from migrator.parity.run.free import compare_freely
-from migrator.parity.run.migrate import MigrationError, migrate_copy
+from migrator.parity.run.migrate import MigrationError, migrate_copy, without_cells
 from migrator.parity.run.progress import Progress
 
 HERE = Path(__file__).resolve().parent.parent
@@ -118,11 +119,11 @@ def run_case(
     report.old.program, report.new.program = str(case.old), str(case.new or "migrated")
     root = (keep / case.folder_name).resolve() if keep else kept.folder(case.folder_name)
     root.mkdir(parents=True, exist_ok=True)
-    given, is_conversion = case, False
+    given = case
     try:
         case = committed.old_program(case, root) if case.since else case
         if case.from_python2:
-            case, is_conversion = converted_case(case, root)
+            case = converted_case(case, root)
         case = _migrated(case, root) if case.new is None else _with_names(case, root)
         if case.mode == "free":
             if case.cluster:
@@ -142,9 +143,8 @@ def run_case(
             report = calibrated(case, recorded, report, root, progress, recordings)
             if kept_before:
                 report.notes.append(f"the old program was not run: its recording is in {recorded.folder}")
-        if is_conversion:
-            report.notes.insert(0, NOTE)
-            report.old.program = str(given.old)
+        report.notes[:0] = case.remarks
+        report.old.program = str(given.old) if case.remarks else report.old.program
     except (CaseError, SideError, MigrationError) as error:
         report.problem = str(error)
     except BaseException:
@@ -261,7 +261,7 @@ def _with_names(case: Case, root: Path) -> Case:
     target = root / "named"
     try:
         sandbox.copy_program(case.old.folder, target, skip=root)
-        units = migrate_copy(target, case.old.start())
+        units = migrate_copy(target, case.old.start()).units
     except (CaseError, MigrationError):
         return case
     finally:
@@ -276,9 +276,23 @@ def _migrated(case: Case, root: Path) -> Case:
         shutil.rmtree(target)
     sandbox.copy_program(case.old.folder, target, skip=root)
     start = case.old.start()
-    units = migrate_copy(target, start)
+    migrated = migrate_copy(target, start)
+    case = _without_cells(case, target, migrated.aside, root) if migrated.aside else case
     path = target / start if start and case.old.path.is_file() else target
     entry = "" if case.old.path.is_file() else start
     program = replace(case.old, path=path, entry=entry, python=case.new_python)
     # No more than hints: models may have variables of the same names, and conditions decide which layers there are.
-    return replace(case, new=program, derived=tuple(unit.variables for unit in units))
+    return replace(case, new=program, derived=tuple(unit.variables for unit in migrated.units))
+
+
+def _without_cells(case: Case, target: Path, aside: Sequence[tuple[str, tuple[int, ...]]], root: Path) -> Case:
+    """The case without the cells that stay, which run on neither side."""
+    folder = root / "without_cells"
+    sandbox.copy_program(case.old.folder, folder, skip=root)
+    for name, numbers in aside:
+        without_cells(folder / name, numbers)
+        without_cells(target / name, numbers)
+    path = folder / case.old.path.name if case.old.path.is_file() else folder
+    named = ", ".join(f"{name}: {', '.join(map(str, numbers))}" for name, numbers in aside)
+    said = f"cells that stay as they are run on neither side ({named})"
+    return replace(case, old=replace(case.old, path=path), remarks=(*case.remarks, said))
