@@ -129,12 +129,14 @@ def test_what_rounding_does_is_recorded_once(tmp_path: Path, monkeypatch: pytest
     events.write_text((tmp_path / "mapping" / "events.jsonl").read_text() + events.read_text())
     runs: list[int] = []
 
-    def run_side(*_: object, nudge: int) -> Recorded:
+    def run_side(*given: object) -> Recorded:
+        nudge, earlier = given[6:]
+        assert isinstance(nudge, int) and earlier == recorded.folder
         runs.append(nudge)
         return Recorded(Path(recording(tmp_path, "again", [1.0, 0.5, 0.251, 0.201]).folder), SideReport())
 
-    monkeypatch.setattr(runner, "run_side", run_side)
     recordings, recorded = Recordings(tmp_path / "kept"), Recorded(Path(old.folder), SideReport())
+    monkeypatch.setattr(runner, "run_side", run_side)
     for _ in range(2):
         report = CaseReport("a")
         compare(report, old, Reader(str(tmp_path / "root" / "new" / "recording")))

@@ -20,7 +20,18 @@ from typing import Any
 import numpy as np
 
 from . import clusters, dropout, exports, loads, program, randomness, seeds
-from .recorded import checkpoints, containers, exercised, gradients, nudge, ownstate, session_values, store, summaries
+from .recorded import (
+    checkpoints,
+    containers,
+    exercised,
+    gradients,
+    nudge,
+    ownstate,
+    repeated,
+    session_values,
+    store,
+    summaries,
+)
 from .tf1 import lookups, ordering  # fmt: skip
 
 FULL_STEP_BYTES = 50_000_000
@@ -41,6 +52,7 @@ class Recorder:
         """Whether only losses and metrics are recorded."""
         self.seed: int = self.cluster.get("seed") or 1 + config.get("seed", 0)
         self.nudges = nudge.Nudges(config["nudge"]) if config.get("nudge") else None
+        self.earlier = repeated.Earlier(config["earlier"]) if config.get("earlier") else None
         self.redirect = program.Redirect(config["sandbox"])
         self.streams: dict[str, int] = {}
         """The number of the newest model of each folder."""
@@ -172,6 +184,8 @@ def _make_hook(recorder: Recorder, mode: str, stream: int, replicas: list[tuple[
         def before_run(self, run_context: Any) -> Any:
             if recorder.asynchronous:
                 return tf.compat.v1.train.SessionRunArgs({"losses": [loss for _, _, loss in replicas]})
+            if recorder.earlier and stream not in recorder.known:
+                recorder.earlier.restore(run_context.session, stream, self.nudged)
             if recorder.nudges and self.nudged:
                 recorder.nudges.apply(run_context.session, self.nudged)
             if stream not in recorder.known or (mode == "train" and not getattr(self, "started", False)):
@@ -183,10 +197,15 @@ def _make_hook(recorder: Recorder, mode: str, stream: int, replicas: list[tuple[
                 fetches.update(
                     losses=[loss for _, _, loss in replicas], gradients=self.gradients, exercised=self.exercised
                 )
-            return tf.compat.v1.train.SessionRunArgs(fetches)
+            trees = [(features, labels) for features, labels, _ in replicas]
+            feed = recorder.earlier.feed(self.kind, self.call, trees) if recorder.earlier else {}
+            self.fed = bool(feed)
+            return tf.compat.v1.train.SessionRunArgs(fetches, feed)
 
         def after_run(self, run_context: Any, run_values: Any) -> None:
             tree, results = recorder.writer.tree, run_values.results
+            if recorder.earlier and self.fed and recorder.earlier.ends(self.kind, self.call):
+                run_context.request_stop()  # data that are fed do not end by themselves
             if recorder.asynchronous:
                 self.record_loss(results["losses"], batch=[None, None], others=[], sums={}, values={})
                 self.stop(run_context)

@@ -44,6 +44,7 @@ def run_side(
     case: Case,
     recording: Path | None,
     nudge: int = 0,
+    earlier: Path | None = None,
 ) -> Recorded:
     """Run one side (``old`` or ``new``) in a sandbox at `root`. Raises SideError, CaseError.
 
@@ -67,6 +68,7 @@ def run_side(
         "mode": case.mode,
         "seed": case.seed,
         "nudge": nudge,
+        "earlier": str(earlier) if earlier else "",
         "dialect": case.dialect,
         "variables": [list(pair) for pair in case.variables],
         "derived": [[list(pair) for pair in pairs] for pairs in case.derived],
@@ -213,7 +215,7 @@ def calibrated(
         try:
             again = recordings.find(case, number) if recordings else None
             if again is None:
-                again = run_side("old", case.old, root / "again", progress, case, None, nudge=number)
+                again = run_side("old", case.old, root / "again", progress, case, None, number, recorded.folder)
                 if recordings:
                     recordings.keep(case, again, number)
         except (CaseError, SideError) as error:
