@@ -377,3 +377,33 @@ def test_a_step_that_is_counted_otherwise(minimized: str, more: str, reason: str
     made = f"step = {STEP}\nother = tf.get_variable('other', [], tf.int64, trainable=False)\n"
     train = f"{made}train_op = tf.train.GradientDescentOptimizer(0.1).minimize({minimized})\n{more}"
     assert reason in manual_reason(program(train))
+
+
+@pytest.mark.parametrize(
+    "train",
+    [
+        "ops = [MINIMIZE]\nops.extend(UPDATES)\ntrain_op = tf.group(*ops)",
+        "ops = [MINIMIZE]\nops.extend([UPDATES])\ntrain_op = tf.group(ops)",
+        "updates = UPDATES\nops = []\nops.append(MINIMIZE)\nops.extend(updates)\ntrain_op = tf.group(*ops)",
+        "train_op = tf.group(*([MINIMIZE] + UPDATES))",
+        "ops = [MINIMIZE]\ntrain_op = tf.group(ops + UPDATES)",
+    ],
+)
+def test_lists_of_the_step_and_the_updates(train: str) -> None:
+    minimize = f"tf.train.GradientDescentOptimizer(0.5).minimize(loss, global_step={STEP})"
+    train = train.replace("MINIMIZE", minimize).replace("UPDATES", "tf.get_collection(tf.GraphKeys.UPDATE_OPS)")
+    body = f"{DENSE}\npredictions = tf.layers.batch_normalization(predictions, training=mode == 'train')"
+    assert "model.compile(optimizer=tf.keras.optimizers.SGD(0.5)" in factory(train, body)
+
+
+@pytest.mark.parametrize(
+    "train",
+    [
+        "ops = [MINIMIZE]\nops.extend(others)\ntrain_op = tf.group(*ops)",
+        "ops = [MINIMIZE]\nops.insert(0, other)\ntrain_op = tf.group(*ops)",
+        "ops = [MINIMIZE]\nfor op in others:\n    ops.extend([op])\ntrain_op = tf.group(*ops)",
+    ],
+)
+def test_lists_of_more_than_the_step(train: str) -> None:
+    minimize = f"tf.train.GradientDescentOptimizer(0.5).minimize(loss, global_step={STEP})"
+    manual_reason(program(train.replace("MINIMIZE", minimize), before="others = load()\nother = load()\n"))

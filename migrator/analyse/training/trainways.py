@@ -112,6 +112,8 @@ def _last(leaves: list[Leaf], name: str) -> list[Leaf]:
 def _elements(plan: Plan, node: ast.expr, at: Leaf) -> list[tuple[ast.expr, Leaf]]:
     """The parts of an argument of ``tf.group``, which takes nested lists, and where each stands."""
     node = node.value if isinstance(node, ast.Starred) else node
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return [*_elements(plan, node.left, at), *_elements(plan, node.right, at)]
     if isinstance(node, ast.Name):
         return _gathered(plan, node, at) or [(node, at)]
     if isinstance(node, (ast.List, ast.Tuple)):
@@ -128,19 +130,22 @@ def _gathered(plan: Plan, node: ast.Name, at: Leaf) -> list[tuple[ast.expr, Leaf
         if isinstance(leaf.node, ast.Assign) and isinstance(leaf.node.value, (ast.List, ast.Tuple)):
             found += _elements(plan, leaf.node.value, leaf)
         elif value is not None and not leaf.loops and leaf.guard >= plan.specs["train"].leaf.guard:
-            found.append((value, leaf))
+            found += _elements(plan, value, leaf)
         else:
             return []
     return found
 
 
 def appended(node: ast.AST, name: str | None = None) -> ast.expr | None:
-    """``op`` of ``train_ops.append(op)``."""
+    """``op`` of ``train_ops.append(op)``, or ``ops`` of ``train_ops.extend(ops)``, starred."""
     call = node.value if isinstance(node, ast.Expr) else None
-    if not isinstance(call, ast.Call) or not is_method(call, "append") or len(call.args) != 1:
+    if not isinstance(call, ast.Call) or not is_method(call, "append", "extend") or len(call.args) != 1:
         return None
     assert isinstance(call.func, ast.Attribute)
-    return call.args[0] if name is None or ast.unparse(call.func.value) == name else None
+    if name is not None and ast.unparse(call.func.value) != name:
+        return None
+    several = call.func.attr == "extend"
+    return ast.copy_location(ast.Starred(call.args[0], ast.Load()), call) if several else call.args[0]
 
 
 def _assignments(statement: ast.stmt, name: str) -> Iterator[ast.Assign]:

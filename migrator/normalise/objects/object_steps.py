@@ -47,6 +47,8 @@ class ObjectSteps:
         self._taken_out: set[tuple[str, str]] = set()
         self._opened: set[tuple[str, str]] = set()
         """Files and names of objects some of whose methods are taken out."""
+        self._lifting: list[ast.FunctionDef] = []
+        """Methods that are about to become functions, each called by the one before."""
 
     def _call(self, module: Module, call: ast.Call) -> list[Change]:
         raise NotImplementedError
@@ -97,7 +99,7 @@ class ObjectSteps:
 
     def _lifted_calls(self, found: Method, calls: list[tuple[Module, ast.Call]]) -> list[Change]:
         """A method that is called several times becomes a function with the attributes as arguments."""
-        inner = self._inner_calls(found)
+        inner = self._inner_calls(found) or self._own_method_calls(found)
         if inner:
             return inner
         for module, call in calls:
@@ -115,6 +117,34 @@ class ObjectSteps:
                 given = {name: f"{text}.{attribute}" for name, attribute in extra.items()}
                 wanted.append((module, keywords(module, call, given)))
         return Change.every(wanted)
+
+    def _own_method_calls(self, found: Method) -> list[Change]:
+        """Those that make no layers, too: a function cannot be handed a method of the object."""
+        for call in calls_below(found.module, found.function):
+            receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
+            if (
+                found.kind == "plain"
+                and isinstance(receiver, ast.Name)
+                and receiver.id == found.function.args.args[0].arg
+            ):
+                method = method_of(self.drafts.project, found.module, call.func)
+                if method is not None and method.function is not found.function:
+                    return self._apart(found.module, call, method)
+        return []
+
+    def _apart(self, module: Module, call: ast.Call, method: Method) -> list[Change]:
+        """A method becomes a function, or a part of its caller."""
+        if is_getter(method.function) or fills(method):
+            return self._inlined_method(module, call, method)
+        if method.function in self._lifting:
+            raise Stuck("methods that call each other are not followed", call)
+        self._lifting.append(method.function)
+        try:
+            return self._lifted_calls(method, self._method_calls(method))
+        except (Stuck, Unprintable):
+            return self._inlined_method(module, call, method)
+        finally:
+            self._lifting.pop()
 
     def _box(self, definition: Definition, statement: ast.Assign, owner: Definition) -> list[Change]:
         """An object that makes layers loses its methods, and then its attributes."""
@@ -139,12 +169,7 @@ class ObjectSteps:
             method = method_of(project, found.module, call.func)
             if method is None:
                 raise Stuck(f"which method `{found.module.segment(call.func)}` is, is not seen", call)
-            if is_getter(method.function) or fills(method):
-                return self._inlined_method(found.module, call, method)
-            try:
-                return self._lifted_calls(method, self._method_calls(method))
-            except (Stuck, Unprintable):
-                return self._inlined_method(found.module, call, method)
+            return self._apart(found.module, call, method)
         base = base_call(project, found)
         if base is not None and base[1] is not None:
             inliner = Inliner(self.drafts, found.home.module, base[0], base[1], skip=1)
