@@ -257,11 +257,13 @@ def _apart(module: Module, gathered: _Gathered, some: dict[str, str]) -> list[Ch
             known = ""
         names[key] = key if known else module.unused_name(key, gathered.made)
         begun |= {key} if known == "before" else set()
-    made = _assignments(module, gathered.entries, names)
+    fixed = {key: value for key, value in gathered.entries.items() if _is_fixed(gathered, key, value)}
+    written = {key: module.cst.expression(fixed[key]) if key in fixed else name for key, name in names.items()}
+    made = _assignments(module, {k: v for k, v in gathered.entries.items() if k not in fixed}, names)
     made += [f"{names[key]} = {some[key]}" for key in names if key in some and key not in begun]
     changes = [_lines(gathered.made, made)]
     for call, spread in gathered.spreads:
-        given = {key: names[key] for key in gathered.keys_at(module, call)}
+        given = {key: written[key] for key in gathered.keys_at(module, call)}
         new = with_arguments(module.cst.call(call), spread={arguments(call).index(spread): given})
         changes.append(Replace(call, new))
     for statement, more in gathered.stores:
@@ -272,7 +274,12 @@ def _apart(module: Module, gathered: _Gathered, some: dict[str, str]) -> list[Ch
         if any(read in ast.walk(statement) for read, _ in gathered.reads):
             return []  # within a statement that is written anew
         changes.append(_lines(statement, lines))
-    return Change.of(module, *changes, *(Replace(read, names[key]) for read, key in gathered.reads))
+    return Change.of(module, *changes, *(Replace(read, written[key]) for read, key in gathered.reads))
+
+
+def _is_fixed(gathered: _Gathered, key: str, value: ast.expr) -> bool:
+    """Whether an entry is a literal and stays it, so that it needs no variable."""
+    return isinstance(value, ast.Constant) and all(key not in more for _, more in gathered.stores)
 
 
 def _is_by_mode(module: Module, gathered: _Gathered, key: str) -> bool:

@@ -17,6 +17,7 @@ from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.lift import removal
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
+from migrator.resolve.reaching import read_once
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Remove, Rename, Replace, expr, with_arguments
 
@@ -114,6 +115,8 @@ class _Fed:
     """What makes the iterator."""
     values: dict[ast.Assign, str | cst.BaseExpression]
     """Statements that make placeholders, and what is fed."""
+    held: ast.Assign | None
+    """What holds the dict of both, if that has a name."""
 
     def changes(self, project: Project) -> list[Placed] | None:
         """What changes; None where the hook is used in another way than to be handed to trainings."""
@@ -135,12 +138,13 @@ class _Fed:
         found += [
             (module, Remove(module.statement(self.hook), apart=True)),
             (module, Remove(self.statement, apart=True)),
+            *([(module, Remove(self.held))] if self.held is not None else []),
         ]
         found.append((module, Rename(function, ONE_SHOT)))
         for statement, value in self.values.items():
             name, placeholder = statement.targets[0], statement.value
             loads = module.loads_of(name.id, module.scope(name)) if isinstance(name, ast.Name) else []
-            inside = {id(node) for node in walk(self.statement)}
+            inside = {id(node) for each in (self.statement, self.held) if each is not None for node in walk(each)}
             if isinstance(value, str):
                 found.append((module, Remove(statement, apart=True)))
                 found += ((module, Rename(load, value)) for load in loads if id(load) not in inside)
@@ -161,6 +165,7 @@ class _Fed:
         ):
             return None
         found: list[Placed] = [(module, Replace(pair, module.cst.expression(pair.elts[1 - index])))]
+        hooks: list[tuple[Module, ast.Name]] = []
         for other in project.modules.values():
             for use in project.uses(Definition(module, function), other):
                 call = other.parent(use)
@@ -176,11 +181,17 @@ class _Fed:
                 ):
                     return None
                 found.append((other, Replace(target, other.cst.expression(target.elts[1 - index]))))
-                for read in other.loads_of(hook.id, other.scope(hook).lookup(hook.id)):
-                    changed = _left_out(other, read) if len(other.bindings(read)) == 1 else None
-                    if changed is None:
-                        return None
-                    found += changed
+                hooks.append((other, hook))
+        reads = {
+            read: other for other, hook in hooks for read in other.loads_of(hook.id, other.scope(hook).lookup(hook.id))
+        }
+        names = {id(hook) for _, hook in hooks}
+        for read, other in reads.items():
+            known = all(id(binding.node) in names for binding in other.bindings(read))
+            changed = _left_out(other, read) if known else None
+            if changed is None:
+                return None
+            found += changed
         return found
 
 
@@ -211,6 +222,8 @@ def _fed(project: Project, module: Module, statement: ast.Assign) -> _Fed | None
     if not isinstance(call, ast.Call) or len(given) != 1 or len(call.args) not in (1, 2) or run.args.defaults:
         return None
     feeds = next((k.value for k in call.keywords if k.arg == "feed_dict"), call.args[-1])
+    held = read_once(module, feeds) if isinstance(feeds, ast.Name) else None
+    feeds = held.value if held is not None else feeds
     session, initializer = call.func, call.args[0]
     if not (isinstance(session, ast.Attribute) and session.attr == "run" and isinstance(feeds, ast.Dict)):
         return None
@@ -230,7 +243,7 @@ def _fed(project: Project, module: Module, statement: ast.Assign) -> _Fed | None
             return None
         values[placeholder] = array
     name = hook.targets[0]
-    return _Fed(module, name, owner, statement, made, values) if isinstance(name, ast.Name) and values else None
+    return _Fed(module, name, owner, statement, made, values, held) if isinstance(name, ast.Name) and values else None
 
 
 def _array(module: Module, placeholder: ast.expr, value: ast.expr) -> str | cst.BaseExpression | None:

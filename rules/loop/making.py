@@ -21,6 +21,7 @@ from .inputs import Input, given_parts
 from .loop import Distribution, Loop
 from .page import Page
 from .places import is_simple, line_above
+from .settings import Settings
 from .sources import Place, Source
 
 Compiled = Mapping[ast.Call, Callable[[str], str]]
@@ -105,8 +106,7 @@ def made(
         for each in (each for each in source.settings.sessions if each not in held):
             held.add(each)
             yield from page.instead(each, [text for _, text in comments(page.module, *page.module.span(each))])
-        seed = source.settings.fields.get("tf_random_seed")
-        lines = [f"{page.tf}.{_seeding(loop)}({page.text(seed)})"] if seed is not None else []
+        lines = _seeded(source.settings, loop, page)
         if statement is not None and statement not in held:
             held.add(statement)
             lines = [*(text for _, text in comments(page.module, *page.module.span(statement))), *lines]
@@ -199,6 +199,15 @@ def is_held(loop: Loop, source: Source) -> bool:
     inputs = [each for use in loop.uses if source in use.sources for each in use.inputs]
     given = [part for each in inputs for part in given_parts(each.given)]
     return bool(source.params) and any(isinstance(v, ast.Name) and v.id == source.params for v in given)
+
+
+def _seeded(settings: Settings, loop: Loop, page: Page) -> list[str]:
+    """The lines that seed TensorFlow, if the program asks for it."""
+    seed = settings.fields.get("tf_random_seed")
+    if seed is None:
+        return []
+    line = f"{page.tf}.{_seeding(loop)}({page.text(seed)})"
+    return [f"if {page.text(seed)} is not None:", f"{page.unit}{line}"] if settings.maybe_unseeded else [line]
 
 
 def _seeding(loop: Loop) -> str:

@@ -70,6 +70,8 @@ class Settings:
     """What makes settings of sessions, and goes."""
     session: Optional[tuple[ast.expr, str]] = None
     """Settings of sessions, and what takes their place."""
+    maybe_unseeded: bool = False
+    """Whether its seed may be None, which is none."""
     handed: Optional[Handed] = None
     """The parameter that it is handed to, if its Estimator is made by a function which gets it."""
 
@@ -202,6 +204,7 @@ def _configured(
         tasks=tuple(tasks),
         sessions=tuple(sessions),
         session=told,
+        maybe_unseeded="tf_random_seed" in fields and may_be_none(project, module, fields["tf_random_seed"]),
         handed=parameter,
     )
 

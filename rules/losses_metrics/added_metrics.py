@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
@@ -46,13 +46,10 @@ def _added(project: Project, module: Module, call: ast.Call, made: Construction)
     except Unsupported:
         return []
     model_fn = model_fn_behind(project, made.module, made.arguments["model_fn"]) if made.name == ESTIMATOR else None
-    metric_fn = project.definition(module, given["metric_fn"]) if "metric_fn" in given else None
-    if model_fn is None or metric_fn is None or not isinstance(metric_fn.node, ast.FunctionDef):
+    metric_fn = _metric_fn(project, module, given["metric_fn"]) if "metric_fn" in given else None
+    if model_fn is None or metric_fn is None or model_fn.module is not module:
         return []
-    here = model_fn.module is module and metric_fn.module is module and metric_fn.node in module.tree.body
-    gone = (
-        _replaced(module, call, given["estimator"], made) if here and isinstance(given["metric_fn"], ast.Name) else []
-    )
+    gone = _replaced(module, call, given["estimator"], made)
     changes = _specs(model_fn, metric_fn) if gone else []
     return [*gone, *changes] if changes else []
 
@@ -75,14 +72,36 @@ def _replaced(module: Module, call: ast.Call, estimator: ast.expr, made: Constru
     return []
 
 
-def _specs(model_fn: Definition, metric_fn: Definition) -> list[Change]:
+def _metric_fn(project: Project, module: Module, value: ast.expr) -> ast.FunctionDef | ast.Lambda | None:
+    """A function of the file, or one that is written where it is given."""
+    if isinstance(value, ast.Lambda):
+        return value
+    found = project.definition(module, value) if isinstance(value, ast.Name) else None
+    here = found is not None and found.module is module and found.node in module.tree.body
+    return found.node if found is not None and here and isinstance(found.node, ast.FunctionDef) else None
+
+
+def _called(
+    module: Module, metric_fn: ast.FunctionDef | ast.Lambda, given: Mapping[str, cst.BaseExpression]
+) -> cst.BaseExpression:
+    """What the function returns of arguments."""
+    if isinstance(metric_fn, ast.FunctionDef):
+        return with_arguments(expr(f"{metric_fn.name}()"), add=given)
+    bound: dict[ast.AST, cst.BaseExpression] = {
+        load: value for name, value in given.items() for load in module.loads_of_parameter(name, metric_fn)
+    }
+    return module.cst.substituted(metric_fn.body, lambda node: bound.get(node))
+
+
+def _specs(model_fn: Definition, metric_fn: ast.FunctionDef | ast.Lambda) -> list[Change]:
     """The edits that let the specs of evaluations hold what the function returns."""
     module, function = model_fn.module, model_fn.node
-    assert isinstance(function, ast.FunctionDef) and isinstance(metric_fn.node, ast.FunctionDef)
+    assert isinstance(function, ast.FunctionDef)
     parameters = [argument.arg for argument in function.args.args]
     stored = {n.id for n in own_nodes(function.body) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    wanted = metric_fn.node.args
-    if wanted.vararg or wanted.kwarg or wanted.posonlyargs or metric_fn.node.decorator_list:
+    wanted = metric_fn.args
+    decorated = isinstance(metric_fn, ast.FunctionDef) and metric_fn.decorator_list
+    if wanted.vararg or wanted.kwarg or wanted.posonlyargs or decorated:
         return []
     changes = []
     for call, fields in _evaluating(module, function):
@@ -91,11 +110,11 @@ def _specs(model_fn: Definition, metric_fn: Definition) -> list[Change]:
             name = argument.arg
             if name in _GIVEN and name in parameters and name not in stored:
                 given[name] = expr(name)
-            elif name == "predictions" and not is_none(fields.get("predictions")):
+            elif name == "predictions" and _may_be_written(fields.get("predictions"), metric_fn):
                 given[name] = module.cst.expression(fields["predictions"])
             else:
                 return []
-        more: cst.BaseExpression = with_arguments(expr(f"{metric_fn.name}()"), add=given)
+        more = _called(module, metric_fn, given)
         metrics = fields.get("eval_metric_ops")
         if metrics is None:
             changes.append(Replace(call, with_arguments(module.cst.call(call), add={"eval_metric_ops": more})))
@@ -103,6 +122,11 @@ def _specs(model_fn: Definition, metric_fn: Definition) -> list[Change]:
             both = expr("dict({metrics}, **{more})", metrics=module.cst.expression(metrics), more=more)
             changes.append(Replace(metrics, both))
     return Change.of(module, *changes)
+
+
+def _may_be_written(value: ast.expr | None, metric_fn: ast.FunctionDef | ast.Lambda) -> bool:
+    """Whether predictions may be written where a function reads them, which may be more than once."""
+    return not is_none(value) and (isinstance(value, ast.Name) or isinstance(metric_fn, ast.FunctionDef))
 
 
 def _evaluating(module: Module, function: ast.FunctionDef) -> Iterator[tuple[ast.Call, dict[str, ast.expr]]]:

@@ -53,7 +53,7 @@ from ..losses_metrics import (
     summary_tags,
     unpaired_metrics,
 )
-from ..model_fns import declared_shapes, function_tables, gathered_specs, templates
+from ..model_fns import declared_shapes, forwarded_features, function_tables, gathered_specs, templates
 from ..optimizers import conditional_steps, optimize_loss, optimizer_tables, optimizer_wrappers
 from ..recurrent import dropout_by_condition
 from ..symbols import contrib_functions
@@ -72,12 +72,13 @@ FILES: tuple[Desugaring[OfFiles], ...] = (
     replaced_configs.expand,
     maker_classes.expand,
     unread_hooks.expand,
+    forwarded_features.expand,
     unread_returns.expand,
     held_estimators.expand,
     handed_configs.expand,
     named_estimators.expand,
-    rebound_inputs.expand,
     fed_iterators.expand,
+    rebound_inputs.expand,
     read_batches.expand,
     named_placeholders.expand,
 )

@@ -79,3 +79,10 @@ def test_of_the_features_and_a_head() -> None:
 )
 def test_left_alone(source: str) -> None:
     manual_reason(source)
+
+
+def test_of_a_lambda() -> None:
+    use = USE.replace("more)", 'lambda labels, predictions: {"mean": tf.metrics.mean(predictions * 2.0)})')
+    assert "self.mean.update_state(y_pred * 2.0)" in method(migrate(program("", use)), "compute_metrics")
+    whole = SPEC.replace("predictions=predictions", 'predictions={{"y": predictions}}')
+    assert manual_reason(program("", use.replace("predictions * 2.0", 'predictions["y"]'), spec=whole))

@@ -86,7 +86,6 @@ def test_refused(statements: str, reason: str) -> None:
 
 
 def test_estimators_with_a_model_fn() -> None:
-    after = f"{USE.format(params='')}{METRIC}estimator = tf.estimator.add_metrics(estimator, my_rmse)  # HERE\n"
-    assert "tf.estimator.add_metrics is not migrated yet" in manual_reason(
-        model_fn("predictions = tf.layers.dense(features, 1)", after=after)
-    )
+    after = f"{USE.format(params='')}{METRIC}estimator = tf.estimator.add_metrics(estimator, my_rmse)\n"
+    text = migrate(model_fn("predictions = tf.layers.dense(features, 1)", after=after))
+    assert "add_metrics" not in text and "my_rmse" not in text

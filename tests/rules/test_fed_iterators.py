@@ -104,3 +104,21 @@ def test_other_forms_are_left(old: str, new: str) -> None:
     text = program()
     assert old in text
     assert "an initializable iterator is not migrated yet" in manual_reason(text.replace(old, new, 1))
+
+
+def test_what_is_fed_may_have_a_name() -> None:
+    inputs = INPUTS.replace("feed_dict={images: x, labels: y})", "feed_dict=values)").replace(
+        "        # the hook", "        values = {images: x, labels: y}\n        # the hook"
+    )
+    text = migrate(program(inputs=inputs))
+    assert "values" not in text and "from_tensor_slices((x, labels))" in text
+    assert "iterator" in manual_reason(
+        program(inputs=inputs.replace("        # the hook", "        print(values)\n        # the hook"))
+    )
+
+
+def test_a_hook_of_the_same_name_for_each_use() -> None:
+    text = migrate(program(use=USE.replace("other_fn", "fn").replace("other", "hook")))
+    assert "IteratorHook" not in text and "hook" not in text.replace("StopAtStepHook", "")
+    use = USE.replace("other_fn", "fn").replace("other", "hook") + "hook = None\nprint(hook)\n"
+    assert "iterator" in manual_reason(program(use=use))

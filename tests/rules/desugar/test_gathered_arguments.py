@@ -121,6 +121,16 @@ def test_settings_whose_default_says_more_are_not_left_out() -> None:
     assert run(program)["program.py"].after.decode() == program
 
 
+def test_a_seed_that_may_be_none_seeds_nothing() -> None:
+    text = plain(configured("tf_random_seed"))
+    assert "if tf_random_seed is not None:\n    tf.keras.utils.set_random_seed(tf_random_seed)\n" in text
+
+
+def test_literals_that_stay_need_no_variable() -> None:
+    text = plain(configured("tf_random_seed").replace("'here'", "'here', 'save_summary_steps': 7"))
+    assert "update_freq=7" in text and "save_summary_steps" not in text and "model_dir" not in text
+
+
 EARLY = """spec = {"predictions": predictions}
 if mode == tf.estimator.ModeKeys.PREDICT:
     return tf.estimator.EstimatorSpec(mode, **spec)
