@@ -47,6 +47,7 @@ def _tolerance(ctx: click.Context, param: click.Parameter, value: float) -> floa
               help="What `import tensorflow` means in the old program on TensorFlow 2.")  # fmt: skip
 @click.option("--since", default="", metavar="REVISION",
               help="The old program is what git has of PROGRAM in this revision, such as HEAD.")  # fmt: skip
+@click.option("--exclude", multiple=True, metavar="GLOBS", help="Leave out files or folders of the migration.")
 @click.option("--from-python2", is_flag=True,
               help="Convert what is Python 2 first: the old side is the conversion.")  # fmt: skip
 @click.option("--steps", type=click.IntRange(min=0), default=0, metavar="N",
@@ -138,8 +139,8 @@ def _cases(paths: tuple[str, ...], args: tuple[str, ...], options: dict[str, Any
             raise CaseError(unreachable(path) or f"{path}: no such file or folder{suggestion(path)}")
         if not Path(path).is_file() and not Path(path).is_dir():
             raise CaseError(f"{path}: neither a regular file nor a folder")
-    start = {"entry": options["entry"], "module": options["module"], "cwd": options["cwd"], "args": args}
-    old = given_program(Path(paths[0]), python=options["old_python"] or sys.executable, **start)
+    start = {"entry": options["entry"], "module": options["module"], "args": args}
+    old = given_program(Path(paths[0]), cwd=options["cwd"], python=options["old_python"] or sys.executable, **start)
     defaults = Case(
         name=Path(paths[0]).resolve().stem,
         old=old,
@@ -152,10 +153,9 @@ def _cases(paths: tuple[str, ...], args: tuple[str, ...], options: dict[str, Any
         seed=options["seed"],
         seeds=options["seeds"] or 0,
         new_python=options["new_python"] or sys.executable,
-        from_python2=options["from_python2"] or _is_set(paths[0]),
+        from_python2=options["from_python2"],
+        exclude=tuple(part for given in options["exclude"] for part in given.split(",")),
     )
-    if options["cwd"] and not (Path(paths[0]) / options["cwd"]).is_dir():
-        raise CaseError(f"{Path(paths[0]) / options['cwd']}: no such folder (from --cwd)")
     started = bool(options["entry"] or options["module"])
     listed = [Path(path).suffix == ".toml" or (not started and _holds_cases(Path(path))) for path in paths]
     if options["since"] and (any(listed) or len(paths) > 1):
@@ -168,19 +168,8 @@ def _cases(paths: tuple[str, ...], args: tuple[str, ...], options: dict[str, Any
         return [defaults]
     from dataclasses import replace
 
-    new = given_program(Path(paths[-1]), python=defaults.new_python, **start)
+    new = given_program(Path(paths[-1]), cwd=options["cwd"], python=defaults.new_python, **start)
     return [replace(defaults, new=new, since=options["since"])]
-
-
-def _is_set(path: str) -> bool:
-    """Whether the settings of a program say that it is Python 2."""
-    from migrator.parity.judge.case import CaseError
-    from migrator.vocabulary.settings import SettingsError, load
-
-    try:
-        return load([path]).from_python2
-    except SettingsError as error:
-        raise CaseError(str(error)) from error
 
 
 def _holds_cases(path: Path) -> bool:

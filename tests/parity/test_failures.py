@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from migrator.parity.judge.case import Program
 from migrator.parity.probe import program
 from migrator.parity.run import kept, runner, sandbox
 from migrator.parity.run.failures import headline, status_text
@@ -34,7 +35,7 @@ def test_programs_that_count_on_graphs_are_told_how_they_get_them(
     ended: Any = SimpleNamespace(timed_out=False, returncode=1, log="log.txt", seconds=1.0)
     box = sandbox.Sandbox(tmp_path)
     box.log.write_text(f"Traceback (most recent call last):\n{line}\n")
-    program: Any = "task.py"
+    program = Program(Path("task.py"))
     text = runner._failure(side, program, ended, box)
     assert line in text and "task.py: exit status 1" in text
     assert ("--old-dialect v1" in text) is advised

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -62,8 +63,21 @@ class Program:
         raise CaseError(f"{self.path}: which file starts the program? Give --entry FILE or -m MODULE (found: {names})")
 
 
-def given_program(path: Path, **start: Any) -> Program:
-    """The program that a path means: a file that imports the package it stands in is started as a module of that."""
+def given_program(path: Path, cwd: str = "", here: Path = Path(), **start: Any) -> Program:
+    """The program that a path means: a file that imports the package it stands in is started as a module of that.
+
+    The folder `cwd` that it runs in is one below a folder that is given; of a file, one by its path from `here` or from
+    where the file stands.
+    Raises CaseError if there is none.
+    """
+    if cwd:
+        places = [base / cwd for base in ((here, path.parent) if path.is_file() else (path,))]
+        found = next((place for place in places if place.is_dir()), None)
+        if found is None:
+            raise CaseError(f"{places[0]}: no such folder (from --cwd)")
+        if not path.is_file():
+            return Program(path, cwd=cwd, **start)
+        return _running_in(given_program(path, **start), found.resolve())
     if path.suffix == ".py" and path.is_file() and not start.get("entry") and not start.get("module"):
         root = path.resolve().parent
         while (root / "__init__.py").is_file():
@@ -72,6 +86,18 @@ def given_program(path: Path, **start: Any) -> Program:
         if "." in module and {module.partition(".")[0], "."} & _imported(path):
             return Program(root, **{**start, "module": module})
     return Program(path, **start)
+
+
+def _running_in(program: Program, cwd: Path) -> Program:
+    """A program that is a file, or a module, in the folder above it that holds both it and where it runs."""
+    folder = program.folder.resolve()
+    top = Path(os.path.commonpath([folder, cwd]))
+    below = os.path.relpath(cwd, top)
+    if program.module:
+        if top != folder:
+            raise CaseError(f"{cwd}: a module of {folder} runs in that folder, or below it (from --cwd)")
+        return replace(program, cwd=below)
+    return replace(program, path=top, entry=os.path.relpath(folder / program.path.name, top), cwd=below)
 
 
 def _imported(path: Path) -> set[str]:
@@ -104,7 +130,9 @@ class Case:
     seeds: int = 0
     """How often to train where trainers race each other, or without replay; 0: as often as is usual there."""
     from_python2: bool = False
-    """Whether the programs are converted from Python 2 before they run."""
+    """Whether the programs are converted from Python 2 before they run, if the settings do not say so anyway."""
+    exclude: tuple[str, ...] = ()
+    """Patterns of files that stay when the old program is migrated, beside those of its settings."""
     remarks: tuple[str, ...] = ()
     """What is to be said of what was done to the programs before they ran."""
     since: str = ""

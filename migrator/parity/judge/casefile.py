@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from migrator.parity.judge.case import Case, CaseError, Program
+from migrator.parity.judge.case import Case, CaseError, Program, given_program
 from migrator.parity.judge.report import SECTIONS, Tolerance
 from migrator.vocabulary import toml
 
@@ -76,14 +76,11 @@ def _made(file: Path, table: Mapping[str, Any], defaults: Case) -> Case:
     shared: dict[str, Any] = {
         "entry": table.get("entry", ""),
         "module": table.get("module", ""),
-        "cwd": table.get("cwd", ""),
         "args": tuple(str(arg) for arg in table.get("args", ())) + defaults.old.args,
     }
-    old = replace(defaults.old, path=file.parent / table.get("program", table.get("old")), **shared)
-    new = None
-    if "new" in table:
-        new = Program(path=file.parent / table["new"], python=defaults.new_python, **shared)
-    name = table.get("name", old.path.stem)
+    old = _program(file, table.get("program", table.get("old")), table, shared, defaults.old.python)
+    new = _program(file, table["new"], table, shared, defaults.new_python) if "new" in table else None
+    name = table.get("name", Path(table.get("program", table.get("old"))).stem)
     folder = os.path.relpath(file.parent)
     plain = {key: table[key] for key in ("steps", "mode", "dialect", "cluster", "seed", "seeds") if key in table}
     plain.update({"from_python2": table["from-python2"]} if "from-python2" in table else {})
@@ -98,6 +95,14 @@ def _made(file: Path, table: Mapping[str, Any], defaults: Case) -> Case:
         variables=tuple((a, b) for a, b in table.get("variables", ())),
         **plain,
     )
+
+
+def _program(file: Path, name: str, table: Mapping[str, Any], shared: Mapping[str, Any], python: str) -> Program:
+    path = file.parent / name
+    cwd = table.get("cwd", "")
+    if cwd and path.is_file():
+        return given_program(path, cwd, file.parent, python=python, **shared)
+    return Program(path, cwd=cwd, python=python, **shared)
 
 
 def _text(value: object) -> bool:

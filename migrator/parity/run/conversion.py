@@ -36,8 +36,7 @@ def _converted(program: Program, target: Path) -> tuple[Program, bool]:
     if not texts:
         return program, False
     start = target / program.start()
-    given = {"cwd": program.cwd, "args": program.args, "python": program.python}
     if program.path.is_file():
         # Its imports may be relative now, which run in a package only.
-        return given_program(start, **given), True
+        return given_program(start, args=program.args, python=program.python), True
     return replace(program, path=target), True

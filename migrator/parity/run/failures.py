@@ -3,17 +3,39 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 from collections.abc import Sequence
 from pathlib import Path
 
+from migrator.parity.judge.case import Program
 from migrator.parity.probe.recorded.store import FAILURE
 
 _USAGE = re.compile(r"^\S.*?: error: (.+)$")
 """What `argparse` says of arguments that it cannot take."""
 _FLAGS = re.compile(r"^FATAL Flags parsing error:\s*(.*)$")
 """What `absl.flags` says."""
+
+
+_ABSENT = re.compile(r"FileNotFoundError|NotFoundError|No such file|not found|does not exist")
+_RELATIVE = re.compile(r"(?<![\w./~-])(?:\.\.?/)*[\w-][\w.-]*(?:/[\w.-]+)*")
+_FAR = 3
+"""Folders above that of a program in which what it did not find is looked for."""
+
+
+def elsewhere(log: Sequence[str], program: Program) -> str:
+    """What to say of a file that a program did not find where it ran, and that is there from a folder above."""
+    here = program.folder.resolve()
+    named = [name for line in log if _ABSENT.search(line) for name in _RELATIVE.findall(line)]
+    for name in dict.fromkeys(named):
+        for folder in [*here.parents][:_FAR]:
+            if len(folder.parts) > 1 and not (here / name).exists() and (folder / name).exists():
+                shown = os.path.relpath(folder)
+                if program.path.is_file():
+                    return f"\n{name} is there from {shown}: --cwd {shown} runs the program in that folder."
+                return f"\n{name} is there from {shown}: give that folder, and with --entry the file that starts the program."
+    return ""
 
 
 def status_text(code: int) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from migrator.vocabulary.diagnostics import Outcome, ProgramUnit
+from migrator.vocabulary.settings import Settings
 
 
 class MigrationError(Exception):
@@ -25,21 +26,21 @@ class Migrated:
     """Cells of notebooks, by path from the folder, that stay while the others move."""
 
 
-def migrate_copy(folder: Path, start: str = "") -> Migrated:
+def migrate_copy(folder: Path, start: str = "", settings: Settings | None = None) -> Migrated:
     """Migrate the Python files below `folder` and write the results there.
 
     Args:
       folder: a copy of the program.
       start: the file that starts it, relative to `folder`. Other programs in the folder, which are not connected with
         it by imports, may stay unmigrated. Empty: all count.
+      settings: those of the program, by default none.
 
     Raises:
       MigrationError: nothing was migrated, or a model of this program was left as it was.
     """
     from migrator.engine.runner import migrate
-    from migrator.vocabulary.settings import Settings
 
-    outcomes = migrate([str(folder)], Settings(apply=True)).outcomes
+    outcomes = migrate([str(folder)], replace(settings or Settings(), apply=True)).outcomes
     mine = _of_program(outcomes, str(folder / start)) if start else outcomes
     units = tuple(unit for outcome in mine for unit in outcome.units if unit.location.cell not in outcome.cells_aside)
     changed = [outcome for outcome in mine if outcome.status in ("changed", "created")]
@@ -68,11 +69,19 @@ def without_cells(notebook: Path, numbers: Collection[int]) -> None:
 
 
 def _of_program(outcomes: tuple[Outcome, ...], start: str) -> tuple[Outcome, ...]:
-    """The outcomes of the files that are connected by imports with the file `start`, and those of new files."""
-    from migrator.discover.components import components, import_graph
+    """The outcomes of the files that the file `start` imports once they are migrated, itself among them.
 
-    contents = {outcome.path: Path(outcome.path).read_bytes() for outcome in outcomes if outcome.status != "created"}
-    for part in components(contents, import_graph(contents)):
+    If nothing there is a program, those that are connected with it by imports, and those of new files.
+    """
+    from migrator.discover.components import components, import_graph, reach
+
+    before = {outcome.path: Path(outcome.path).read_bytes() for outcome in outcomes if outcome.status != "created"}
+    after = before | {outcome.path: outcome.after for outcome in outcomes if outcome.status in ("changed", "created")}
+    needed = reach([start], import_graph(after))
+    mine = tuple(outcome for outcome in outcomes if outcome.path in needed)
+    if any(outcome.units for outcome in mine):
+        return mine
+    for part in components(before, import_graph(before)):
         if start in part.files:
             return tuple(o for o in outcomes if o.path in part.files or o.status == "created")
     return outcomes

@@ -32,6 +32,7 @@ from migrator.parity.run.conversion import converted_case
 from migrator.parity.run.free import compare_freely
 from migrator.parity.run.migrate import MigrationError, migrate_copy, without_cells
 from migrator.parity.run.progress import Progress
+from migrator.vocabulary.settings import Settings, SettingsError, load
 
 HERE = Path(__file__).resolve().parent.parent
 
@@ -106,7 +107,7 @@ def _failure(side: str, program: Program, ended: process.Ended, box: sandbox.San
         how = failures.headline(ended.returncode, box.recording, process.tail(str(box.log)))
     text = "\n".join("  | " + line for line in lines)
     asked = side == "old" and any("eager execution" in line for line in lines)
-    advice = f"\n{_GRAPHS}" if asked else ""
+    advice = f"\n{_GRAPHS}" if asked else failures.elsewhere(lines[-1:], program) if side == "old" else ""
     return f"the {side} program {program}: {how}\n{what} its log ({ended.log}):\n{text}{advice}"
 
 
@@ -124,9 +125,10 @@ def run_case(
     given = case
     try:
         case = committed.old_program(case, root) if case.since else case
-        if case.from_python2:
+        settings = _settings(given)
+        if settings.from_python2:
             case = converted_case(case, root)
-        case = _migrated(case, root) if case.new is None else _with_names(case, root)
+        case = _migrated(case, root, settings) if case.new is None else _with_names(case, root, settings)
         if case.mode == "free":
             if case.cluster:
                 raise CaseError("--mode free trains on one machine: leave out --cluster")
@@ -258,12 +260,21 @@ def _diverged(recording: Path) -> bool:
     return any(not math.isfinite(event["loss"]) for event in steps)
 
 
-def _with_names(case: Case, root: Path) -> Case:
+def _settings(case: Case) -> Settings:
+    """Those that `migrate` has for the old program, with what the case says. Raises CaseError."""
+    try:
+        found = load([str(case.old.path)])
+    except SettingsError as error:
+        raise CaseError(str(error)) from error
+    return found.merged(from_python2=case.from_python2 or None, exclude=found.exclude + case.exclude)
+
+
+def _with_names(case: Case, root: Path, settings: Settings) -> Case:
     """The case with the pairs of variables that a migration of the old program knows, if there is one."""
     target = root / "named"
     try:
         sandbox.copy_program(case.old.folder, target, skip=root)
-        units = migrate_copy(target, case.old.start()).units
+        units = migrate_copy(target, case.old.start(), settings).units
     except (CaseError, MigrationError):
         return case
     finally:
@@ -271,14 +282,14 @@ def _with_names(case: Case, root: Path) -> Case:
     return replace(case, derived=tuple(unit.variables for unit in units))
 
 
-def _migrated(case: Case, root: Path) -> Case:
+def _migrated(case: Case, root: Path, settings: Settings) -> Case:
     """The case with a migrated copy of the old program, and the pairs of variables that the migration knows."""
     target = root / "migrated"
     if target.exists():
         shutil.rmtree(target)
     sandbox.copy_program(case.old.folder, target, skip=root)
     start = case.old.start()
-    migrated = migrate_copy(target, start)
+    migrated = migrate_copy(target, start, settings)
     case = _without_cells(case, target, migrated.aside, root) if migrated.aside else case
     path = target / start if start and case.old.path.is_file() else target
     entry = "" if case.old.path.is_file() else start
