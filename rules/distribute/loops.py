@@ -161,7 +161,8 @@ def _of_replicas(loop: Loop, plan: Plan) -> str:
     moving = has_moving_statistics(plan)
     for use in loop.uses:
         if use.method == "train":
-            if use.limit is None or use.input.data.ends is not False:
+            ended = use.limit is None and use.every is None and use.input.data.ends
+            if not ended and (use.limit is None or use.input.data.ends is not False):
                 return "data that may end, on several devices"
             if use.validation is not None and moving:
                 return "moving statistics, of which each replica has its own in an evaluation amid the training"

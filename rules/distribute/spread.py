@@ -112,6 +112,11 @@ class Spread:
         """The number of batches of some data, which have an end; `text` makes them."""
         return f"len({text})" if data.data.counted else f"sum(1 for _ in {text})"
 
+    def steps(self, use: Use, text: str) -> str:
+        """The number of steps for which the data of a training suffice, which `text` makes: each replica takes a batch of them."""
+        count = self.count(use.input, text)
+        return f"{count} // {self._strategy(use)}.num_replicas_in_sync" if self.makes_model else count
+
     def evaluation(self, use: Use, data: str) -> str:
         """The data of an evaluation on a cluster, and its steps: no worker may come to an end of its data.
 

@@ -171,7 +171,9 @@ def _configured(
     except Unsupported as problem:
         return problem.reason
     kept = {name: value for name, value in given.items() if name not in _WITHOUT_EFFECT}
-    kept = {name: value for name, value in kept.items() if name != "eval_distribute" or not is_none(value)}
+    told = kept.get("eval_distribute")
+    if is_none(told) or (isinstance(told, ast.Name) and ast.dump(told) == ast.dump(kept.get("train_distribute", call))):
+        kept.pop("eval_distribute", None)  # a model evaluates with the strategy that it trains with
     if "save_checkpoints_steps" in kept:
         kept.pop("save_checkpoints_secs", None)
     more = sorted(set(kept) - _WRITTEN - set(beside if construction.tpu else ()))
@@ -195,7 +197,7 @@ def _configured(
         found.append((read, value))
     session = given.get("session_config")
     sessions = makers(module, session) if isinstance(session, ast.Name) else []
-    told = None if is_none(session) or session is None else (session, taken_over(module, session))
+    taken = None if is_none(session) or session is None else (session, taken_over(module, session))
     return Settings(
         fields,
         (call.func,),
@@ -203,7 +205,7 @@ def _configured(
         reads=tuple(found),
         tasks=tuple(tasks),
         sessions=tuple(sessions),
-        session=told,
+        session=taken,
         maybe_unseeded="tf_random_seed" in fields and may_be_none(project, module, fields["tf_random_seed"]),
         handed=parameter,
     )

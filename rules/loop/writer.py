@@ -199,7 +199,7 @@ class LoopWriter:
         elif limit is not None:
             data += self._limited(use, self._number(limit, use.unlimited))
         elif self.spread is not None:
-            data += self._limited(use, self.spread.count(use.input, self._data(use.input)))
+            data += self._limited(use, self.spread.steps(use, self._data(use.input)))
         behind = []
         if self.spread is not None and use.validation is not None:
             behind = self.spread.behind(use, self._data(use.validation.input), self._means(use, model))

@@ -207,5 +207,7 @@ def _saved(saver: Any) -> list[str]:
     listed = saver._var_list
     flat: list[Any] = []
     for item in listed.values() if isinstance(listed, dict) else listed or ():
-        flat += item if isinstance(item, (list, tuple)) else getattr(item, "_variable_list", None) or [item]
+        # A name that a variable of several replicas lacks is one of its value, which would add an op to a finished graph.
+        parts = vars(item).get("_variable_list") if hasattr(item, "__dict__") else None
+        flat += item if isinstance(item, (list, tuple)) else parts or [item]
     return [session_values.logical(item)[0] for item in flat if hasattr(item, "op") and hasattr(item, "shape")]

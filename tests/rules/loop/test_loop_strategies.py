@@ -123,15 +123,14 @@ def test_means_over_the_examples_of_a_batch_that_replicas_share_stay_with_helper
     kept(program(MIRRORED, after=TRAIN + "estimator.evaluate(make_input_fn(4, 1))\n", model=PENALIZED), "")
 
 
-@pytest.mark.parametrize(
-    "train",
-    [
-        "estimator.train(make_input_fn(8, 3))\n",
-        "estimator.train(make_input_fn(8, 3), steps=20)\n",
-    ],
-)
-def test_data_that_may_end_stay_with_helpers(train: str) -> None:
-    kept(program(MIRRORED, after=train), "")
+def test_replicas_share_the_batches_of_data_that_end() -> None:
+    text = made(MIRRORED, after="estimator.train(make_input_fn(8, 3))\n")
+    assert ".distribute_datasets_from_function(lambda context: make_input_fn(8, 3)().repeat())" in text
+    assert "steps_per_epoch=len(make_input_fn(8, 3)()) // strategy.num_replicas_in_sync" in text
+
+
+def test_data_that_may_end_before_a_limit_stay_with_helpers() -> None:
+    kept(program(MIRRORED, after="estimator.train(make_input_fn(8, 3), steps=20)\n"), "")
 
 
 def test_moving_statistics_without_checkpoints_stay_with_helpers() -> None:
@@ -156,6 +155,11 @@ def test_what_is_not_seen_to_be_a_strategy_stays_with_helpers() -> None:
 def test_another_strategy_for_evaluations_stays_with_helpers() -> None:
     kept(program(MIRRORED, fields=f", eval_distribute={MIRRORED}"), "")
     assert "steps_per_epoch=20" in made(MIRRORED, fields=", eval_distribute=None")
+
+
+def test_the_same_strategy_for_evaluations_is_that_of_the_model() -> None:
+    text = made("spread", f"spread = {MIRRORED}\n", fields=", eval_distribute=spread")
+    assert "with spread.scope():" in text and "eval" not in text
 
 
 def test_parameters_that_input_functions_get_stay_with_helpers() -> None:
