@@ -39,8 +39,10 @@ class CallbackWriter:
         found += self.exports.called(use, model, self.folder(use, model), functions)
         entries: list[_Entry] = [(f"{self.keras}.LambdaCallback({part})", None) for part in found]
         entries += [(text, None) for text in self._saving(use, model)]
-        for line in (line for line in use.logged if line.pairs):
-            entries.append((self._logging(use, line, model, functions), hooks.condition(line)))
+        lines = [line for line in use.logged if line.pairs]
+        always = [line for line in lines if hooks.condition(line) is None]
+        for some in ([always] if always else []) + [[line] for line in lines if line not in always]:
+            entries.append((self._logging(use, some, model, functions), hooks.condition(some[0])))
         entries += [*self._logging_evaluations(use, model, functions), *self._own(use)]
         entries += [(self._asked(use, each, model, functions), hooks.condition(each)) for each in hooks.asked]
         entries += [(self._evaluator(use, each, model), hooks.condition(each)) for each in hooks.evaluators]
@@ -60,7 +62,7 @@ class CallbackWriter:
     def _logging_evaluations(self, use: Use, model: str, functions: Functions) -> list[_Entry]:
         """What logs in evaluations."""
         lines = (line for line in use.logged_evaluations if line.pairs)
-        written = ((self._logging(use, line, model, functions, EVALUATED), line) for line in lines)
+        written = ((self._logging(use, [line], model, functions, EVALUATED), line) for line in lines)
         return [(text, use.hooks.condition(line)) for text, line in written]
 
     def recording(self, use: Use, model: str) -> list[str]:
@@ -187,11 +189,27 @@ class CallbackWriter:
             folder = f", {path}.path.join({folder}, {label})"
         return f"{page.helper(EVALUATES)}({data}, {every}{folder})"
 
-    def _logging(self, use: Use, line: Logged, model: str, functions: Functions, moment: str = BATCH) -> str:
+    def _logging(self, use: Use, lines: Sequence[Logged], model: str, functions: Functions, moment: str = BATCH) -> str:
         """A LambdaCallback that logs every so many steps, from the first one on where each is seen."""
-        every, step = self.page.closed(line.every), "(batch + 1)" if self.loop.grouped else "batch"
-        formatter = self.page.closed(line.formatter) if line.formatter is not None else ""
-        text = line_text(line, model, self.page.info(use.call), formatter)
+        tests = [self._is_due(line) for line in lines]
+        texts = [self._line(use, line, model) for line in lines]
         name = "log_progress" if moment == BATCH else "log_evaluation"
-        called = functions.add(moment, name, [text], f"{step} % {every} == 0")
+        if len(set(tests)) == 1:
+            called = functions.add(moment, name, texts, tests[0])
+        else:
+            unit, body = self.page.unit, list[str]()
+            for test, text in zip(tests, texts):
+                body += [f"if {test}:", f"{unit}{text}"] if test else [text]
+            called = functions.add(moment, name, body)
         return f"{self.keras}.LambdaCallback({called})"
+
+    def _is_due(self, line: Logged) -> str:
+        """The condition on which a step logs a line; none where each does."""
+        step = "(batch + 1)" if self.loop.grouped else "batch"
+        each = isinstance(line.every, ast.Constant) and line.every.value == 1
+        return "" if each else f"{step} % {self.page.closed(line.every)} == 0"
+
+    def _line(self, use: Use, line: Logged, model: str) -> str:
+        """The call that logs."""
+        formatter = self.page.closed(line.formatter) if line.formatter is not None else ""
+        return line_text(line, model, self.page.info(use.call), formatter)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from migrator.analyse.function.errors import Unsupported
 
-from .keras_callbacks import Given, Hooks, hooks_of
+from .keras_callbacks import Given, Hooks, hooks_of, limit_of
 from .model_hooks import ModelHooks
 from .savers import Saver, listeners_of, saver_of
 
@@ -45,8 +45,11 @@ def _with_those_of_model(given: Given, found: Hooks, told: dict[str, ast.expr], 
     both = found.and_of_model(model.hooks)
     if isinstance(both, str):
         return both
-    if model.stop is not None and not told.keys() & {"steps", "max_steps"}:
-        told["max_steps"] = model.stop.arguments["last_step"]
+    if model.stop is not None:
+        limited = bool(told.keys() & {"steps", "max_steps"})
+        if limited and "num_steps" in model.stop.arguments:
+            return "a StopAtStepHook beside a number of steps"
+        told.update({} if limited else limit_of(model.stop))
     if model.saver is not None and model.plan is not None:
         saver = saver_of(given.reader.project, model.plan.module, model.saver, given.settings, given.estimator)
         if isinstance(saver, str) or both.saver is not None:

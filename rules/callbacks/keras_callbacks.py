@@ -223,6 +223,11 @@ def hooks_of(given: Given, node: ast.expr) -> Hooks | str:
     return result
 
 
+def limit_of(stop: Hook) -> dict[str, ast.expr]:
+    """What a StopAtStepHook says, as arguments of `train`."""
+    return {{"num_steps": "steps", "last_step": "max_steps"}[name]: value for name, value in stop.arguments.items()}
+
+
 def _sorted(
     callbacks: Sequence[Callback],
     statements: tuple[ast.stmt, ...],
@@ -231,10 +236,10 @@ def _sorted(
     """Callbacks by kind."""
     hooks = tuple(each for each in callbacks if isinstance(each, Hook))
     savers = [each for each in callbacks if isinstance(each, Saver)]
-    limits = [hook.arguments for hook in hooks if hook.short == STOP]
+    limits = [limit_of(hook) for hook in hooks if hook.short == STOP]
     if len(limits) > 1 or len(savers) > 1 or len({hook.short for hook in hooks}) < len(hooks):
         return _UNSEEN
-    limit = {{"num_steps": "steps", "last_step": "max_steps"}[n]: v for each in limits for n, v in each.items()}
+    limit = {name: value for each in limits for name, value in each.items()}
     result = Hooks(
         hooks,
         tuple(each for each in callbacks if isinstance(each, Logged)),

@@ -8,11 +8,15 @@ from dataclasses import dataclass, replace
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
-from migrator.analyse.results.stepvalues import LOSS, MANY, METRIC, RATE, STEP, TENSOR, StepValue, StepValues
+from migrator.analyse.results.stepvalues import LOSS, MANY, METRIC, RATE, STEP, TENSOR, WEIGHT, StepValue, StepValues
 from migrator.resolve.module import Module
 
 from ..hooks.hooks import HOOKS, LOGGING
 from ..hooks.logged_names import logged_pairs
+
+
+STEPS = 100
+"""How often a line is logged that waited for some time: every so many steps, as by default."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,8 @@ class Logged:
     """What is not logged any more: tensors of many numbers."""
     tensors: ast.expr | None = None
     """What lists its tensors, by their names."""
+    timed: bool = False
+    """Whether the hook logs every so many seconds, which callbacks do not count."""
 
     @property
     def averaged(self) -> list[str]:
@@ -52,8 +58,9 @@ def logged(
     """The line of a hook with these arguments, or why it is not understood; `tensors` are what values are called, their names
     and what is known of them."""
     told = {name: value for name, value in given.items() if not is_none(value) and not _is_false(value)}
-    if "every_n_iter" not in told or set(told) - {"every_n_iter", "formatter"}:
-        return "a LoggingTensorHook by time, or at the end"
+    every = told.pop("every_n_secs", None)
+    if ("every_n_iter" in told) is (every is not None) or set(told) - {"every_n_iter", "formatter"}:
+        return "a LoggingTensorHook at the end"
     pairs, wanted, left = [], [], []
     for tag, name, value in tensors:
         if value is None:
@@ -64,7 +71,9 @@ def logged(
         key = log_key(name, value, values)
         wanted += [(key, value)] if value.kind == TENSOR else []
         pairs.append((tag, reading(key, value)))
-    return Logged(at, told["every_n_iter"], tuple(pairs), told.get("formatter"), tuple(wanted), tuple(left))
+    often = told.get("every_n_iter") or ast.copy_location(ast.Constant(STEPS), at)
+    line = Logged(at, often, tuple(pairs), told.get("formatter"), tuple(wanted), tuple(left))
+    return replace(line, timed=every is not None)
 
 
 def log_key(name: str, value: StepValue, values: StepValues) -> str:
@@ -78,6 +87,8 @@ def reading(key: str, value: StepValue) -> str:
     """The text that reads a value in a callback."""
     if value.kind == RATE:
         return "{model}.optimizer.learning_rate.numpy()"
+    if value.kind == WEIGHT:
+        return f"{{model}}.{value.key}.numpy()"
     return "{model}.optimizer.iterations.numpy()" if value.kind == STEP else f'logs["{key}"]'
 
 
@@ -102,10 +113,15 @@ def line_text(line: Logged, model: str, info: str, formatter: str) -> str:
     pairs = [(tag, text.format(model=model)) for tag, text in line.pairs]
     if formatter:
         return f"{info}({formatter}({{{', '.join(f'{_quoted(tag)}: {text}' for tag, text in pairs)}}}))"
-    parts = [
-        f"{tag.replace('%', '%%')} = {'%d' if text.endswith('iterations.numpy()') else '%.6g'}" for tag, text in pairs
-    ]
+    parts = [f"{tag.replace('%', '%%')} = {_format(text)}" for tag, text in pairs]
     return f"{info}({', '.join([_quoted(', '.join(parts)), *(text for _, text in pairs)])})"
+
+
+def _format(text: str) -> str:
+    """How a value is shown: the number of a step, any other number, or those of a weight."""
+    if text.endswith(".iterations.numpy()"):
+        return "%d"
+    return "%.6g" if text.startswith("logs[") or text.endswith(".learning_rate.numpy()") else "%s"
 
 
 def _quoted(text: str) -> str:

@@ -142,7 +142,7 @@ def _of_library(plan: Plan, hook: SpecHook, found: ModelHooks) -> ModelHooks | s
     if made.final is not None and not _is_read(plan, "final_ops_values") and _computes(plan, made.final, hook):
         return found  # what it computes goes nowhere
     plain = library_hook(plan.module, hook.call)
-    if plain is None or plain.short in [each.short for each in found.hooks] or "num_steps" in plain.arguments:
+    if plain is None or plain.short in [each.short for each in found.hooks]:
         return _UNSEEN
     return replace(found, hooks=(*found.hooks, plain))
 

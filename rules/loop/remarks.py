@@ -13,6 +13,7 @@ from migrator.resolve.reaching import block_of
 from migrator.resolve.syntax import walk
 
 from ..callbacks.evaluators import SELDOM as SELDOM_ASKED
+from ..callbacks.logged_values import STEPS
 from ..exports.exports import Export
 from ..exports.placeholders import told_by
 from .flow.chosen import SELDOM
@@ -194,6 +195,8 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
     for module, line in lines:
         if line.averaged:
             yield module, line.at, f"Keras logs means since an epoch began: {', '.join(line.averaged)}"
+        if line.timed:
+            yield module, line.at, f"callbacks of Keras count steps: what was logged by time is so every {STEPS} steps"
         if line.left:
             yield (
                 module,

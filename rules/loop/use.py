@@ -172,7 +172,7 @@ class Use(Place):
     def last_step(self) -> ast.expr | None:
         """The step at which a hook of the model_fn ends it, if that is not its limit."""
         stop = self.sources[0].hooks.stop if self.method == "train" else None
-        last = stop.arguments["last_step"] if stop is not None else None
+        last = stop.arguments.get("last_step") if stop is not None else None
         return None if last is self.limit else last
 
     @property

@@ -49,11 +49,11 @@ def make_plan(module: Module, function: ast.FunctionDef, translations: Translati
     study(plan, extend)
     plan.labels = plan.given_labels
     with plan.obstacles:
+        find_layers(plan)
+    with plan.obstacles:
         plan.spec_hooks.check()
         for conditions, _ in plan.config_fields:
             check_static(plan, conditions, "a Scaffold")
-    with plan.obstacles:
-        find_layers(plan)
     plan.obstacles.refuse()
     with plan.obstacles:
         plan.starting |= starting_leaves(plan)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from migrator.analyse.function.placing import place
 from migrator.analyse.function.planning import drop_unread
+from migrator.analyse.layers.weight_reads import weight_path
 from migrator.analyse.results.metricreads import made_alike, op_name, read_metrics
 from migrator.analyse.results.metrics import metric_entries
 from migrator.analyse.results.tags import summary_call
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from migrator.analyse.results.derivedmetrics import DerivedMetric
     from migrator.analyse.results.metrics import MetricEntry
 
-LOSS, RATE, STEP, METRIC, TENSOR, MANY = "loss", "rate", "step", "metric", "tensor", "many"
+LOSS, RATE, STEP, METRIC, TENSOR, MANY, WEIGHT = "loss", "rate", "step", "metric", "tensor", "many", "weight"
 _MODE, _EVALUATED = "train", "eval"
 _IDENTITY = "tensorflow.identity"
 _SAME_SHAPE = frozenset(f"tensorflow.{name}" for name in ("cast", "to_float", "sqrt", "math.sqrt", "exp", "log", "abs"))
@@ -33,11 +34,11 @@ _SCALARS = frozenset({"tensorflow.nn.l2_loss", "tensorflow.global_norm", "tensor
 
 @dataclass(frozen=True)
 class StepValue:
-    """One value: the loss, the learning rate, the step, a metric, another tensor of one number, or one of `many`."""
+    """One value: the loss, the learning rate, the step, a metric, a weight, another tensor of one number, or one of `many`."""
 
     kind: str
     key: str = ""
-    """Of a metric."""
+    """Of a metric; where the model holds a weight."""
     node: ast.expr | None = None
     leaf: Leaf | None = None
     """Where a tensor stands, and in which statement."""
@@ -127,6 +128,9 @@ def _value(plan: Plan, entries: list[MetricEntry], node: ast.expr, leaf: Leaf, m
         if any(plan.metric_call(source) is not None for source in sources):
             entry = _entry_of(plan, sources[0], entries) if len(sources) == 1 else None
             return StepValue(METRIC, entry.key) if entry is not None else None
+    held_at = weight_path(plan, last)
+    if held_at:
+        return StepValue(WEIGHT, held_at)
     if any(isinstance(part, ast.Call) and plan.is_maker(part) for part in walk(last)):
         return StepValue(MANY) if id(last) in plan.site_of and at in plan.forward else None
     if plan.times.of(node) is not Time.DYNAMIC or leaf.loops:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Obstacles, Unsupported
 from migrator.analyse.function.translate import HookCall, Writing, format_call, is_empty
+from migrator.analyse.layers.weight_reads import weight_of
 from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.conditions import Choice, Conditions, check_static, conditions_of, either, overwritten
 from migrator.analyse.statements.flow import Frame, Leaf
@@ -233,7 +234,9 @@ class SpecHooks:
         """Refuse to hand out what is no tensor, and to make a callback from one."""
         plan = self._plan
         for leaf in self.watched:
-            if plan.time(leaf) is Time.STATIC:
+            assert isinstance(leaf.node, ast.Expr)
+            read = plan.followed(leaf.node.value, next(iter(leaf.modes)))[0] if leaf.modes else None
+            if plan.time(leaf) is Time.STATIC and (read is None or weight_of(plan, read) is None):
                 raise Unsupported("a hook of an EstimatorSpec reads what is known before, or a variable", leaf.node)
         for hook in self.hooks:
             check_static(plan, hook.conditions, "a hook of an EstimatorSpec")

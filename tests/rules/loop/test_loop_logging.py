@@ -136,13 +136,39 @@ def test_a_formatter_gets_the_values() -> None:
     assert 'logging.info(shown({"a": logs["loss"], "s": model.optimizer.iterations.numpy()}))' in text
 
 
-def test_two_hooks_have_functions_of_their_own() -> None:
+def test_two_hooks_share_a_function() -> None:
     first, second = logging('["cross_entropy"]'), logging('["step"]', "every_n_iter=7")
-    text = migrated(f"{first}, {second}")
-    assert (
-        "def log_progress(batch, logs):" in text and "def log_progress_(batch, logs):\n    if batch % 7 == 0:" in text
-    )
-    assert "_end=log_progress), " in text and "_end=log_progress_)]" in text
+    text = migrate(program(f"{first}, {second}"))
+    assert text.count("def log_progress") == 1 and "\n    if batch % 7 == 0:\n" in text
+    assert "_end=log_progress)])" in text
+
+
+def test_a_hook_that_logs_each_step_asks_nothing() -> None:
+    text = migrate(program(logging('["cross_entropy"]', "every_n_iter=1")))
+    assert "def log_progress(batch, logs):\n    logging.info(" in text
+
+
+@pytest.mark.parametrize("read", ["dense.weights[0]", "dense.kernel", "tf.identity(dense.kernel)"])
+def test_a_weight_is_read_from_the_model(read: str) -> None:
+    spec = f", training_hooks=[{logging('{' + repr('w') + f': {read}' + '}')}]"
+    made = 'dense = tf.layers.Dense(3)\n    logits = dense(features["x"])'
+    text = migrate(program(spec=spec).replace('logits = tf.layers.dense(features["x"], 3)', made))
+    place = read.removeprefix("tf.identity(").removesuffix(")")
+    assert f'"w = %s", model.{place}.numpy())' in text and "import tf2" not in text
+
+
+def test_a_variable_is_read_from_the_model() -> None:
+    spec = f", training_hooks=[{logging('{' + repr('b') + ': bias}')}]"
+    made = 'bias = tf.get_variable("b", [3])\n    logits = tf.layers.dense(features["x"], 3) + bias'
+    text = migrate(program(spec=spec).replace('logits = tf.layers.dense(features["x"], 3)', made))
+    assert '"b = %s", model.b.numpy())' in text or '"b = %s", model.bias.numpy())' in text
+
+
+def test_a_stop_of_the_spec_is_the_number_of_steps() -> None:
+    spec = ", training_hooks=[tf.train.StopAtStepHook(num_steps=3)]"
+    text = migrate(program(spec=spec).replace(", steps=200", ""))
+    assert "model.fit(input_fn().take(3))" in text
+    assert ".fit(" not in run(program(spec=spec))["program.py"].after.decode()  # which of the two ends it first
 
 
 def test_a_number_with_a_name_that_callbacks_have_stays_with_helpers() -> None:
@@ -177,20 +203,16 @@ def test_that_means_are_logged_is_said() -> None:
     assert "means since an epoch began: a" in said and "a, b" not in said
 
 
-@pytest.mark.parametrize(
-    "hook",
-    [
-        logging('["cross_entropy"]', "every_n_secs=10"),
-        logging('["cross_entropy"]', "every_n_iter=10, at_end=True"),
-        'tf.train.LoggingTensorHook(["cross_entropy"], every_n_iter=None, every_n_secs=5)',
-    ],
-)
-def test_what_a_callback_does_not_do_stays_with_helpers(hook: str) -> None:
-    if "at_end" in hook:
-        assert ".fit(" not in run(program(hook))["program.py"].after.decode()
-    else:
-        text = migrate(program(hook))
-        assert ".fit(" not in text and "TensorLogger(" in text
+@pytest.mark.parametrize("more", ["every_n_secs=10", "every_n_iter=None, every_n_secs=5"])
+def test_what_is_logged_by_time_is_so_by_steps_which_is_said(more: str) -> None:
+    source = program(logging('["cross_entropy"]', more))
+    assert "if (batch + 1) % 100 == 0:" in migrate(source) or "if batch % 100 == 0:" in migrate(source)
+    assert "what was logged by time is so every 100 steps" in messages(source)
+
+
+def test_what_is_logged_at_the_end_stays_with_helpers() -> None:
+    hook = logging('["cross_entropy"]', "every_n_iter=10, at_end=True")
+    assert ".fit(" not in run(program(hook))["program.py"].after.decode()
 
 
 def test_a_summary_of_a_metric_is_that_of_a_callback() -> None:
