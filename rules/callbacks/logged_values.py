@@ -14,7 +14,6 @@ from migrator.resolve.module import Module
 from ..hooks.hooks import HOOKS, LOGGING
 from ..hooks.logged_names import logged_pairs
 
-
 STEPS = 100
 """How often a line is logged that waited for some time: every so many steps, as by default."""
 

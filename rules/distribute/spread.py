@@ -113,7 +113,7 @@ class Spread:
         return f"len({text})" if data.data.counted else f"sum(1 for _ in {text})"
 
     def steps(self, use: Use, text: str) -> str:
-        """The number of steps for which the data of a training suffice, which `text` makes: each replica takes a batch of them."""
+        """For how many steps the data of a training suffice, which `text` makes: each replica takes a batch in each."""
         count = self.count(use.input, text)
         return f"{count} // {self._strategy(use)}.num_replicas_in_sync" if self.makes_model else count
 

@@ -27,7 +27,7 @@ def input_fn():
 e = tf.estimator.Estimator(model_fn)
 {use}
 """
-LOG = "tf.train.LoggingTensorHook(['softmax_tensor'], every_n_secs=5)"  # by time: which keeps the helpers
+LOG = "tf.train.LoggingTensorHook(['softmax_tensor'], every_n_secs=5)"
 STOP = "tf.train.StopAtStepHook(last_step=9)"
 PROFILE = "tf.train.ProfilerHook(save_secs=5)"  # for which Keras has no callback: with it, the helpers stay
 
@@ -94,12 +94,12 @@ def used(use: str) -> str:
         ),
         ("h = tf.train.ProfilerHook(5, None, 'd', False)", "h = StepProfiler(5, None, 'd')"),
         (
-            f"e.train(input_fn, hooks=[{LOG}])",
-            "train(e, input_fn, callbacks=[TensorLogger(['softmax_tensor'], every_n_secs=5)])",
+            f"e.train(input_fn, hooks=[{LOG}, {PROFILE}])",
+            "train(e, input_fn, callbacks=[TensorLogger(['softmax_tensor'], every_n_secs=5), StepProfiler(save_secs=5)])",
         ),
         (
-            "e.train(input_fn, hooks=[tf.estimator.LoggingTensorHook({'a': 'x/cross_entropy:0'}, None, 5, False)])",
-            "train(e, input_fn, callbacks=[TensorLogger({'a': 'x/cross_entropy:0'}, None, 5)])",
+            f"e.train(input_fn, hooks=[tf.estimator.LoggingTensorHook({{'a': 'x/cross_entropy:0'}}, None, 5, False), {PROFILE}])",
+            "train(e, input_fn, callbacks=[TensorLogger({'a': 'x/cross_entropy:0'}, None, 5), StepProfiler(save_secs=5)])",
         ),
         (
             "h = tf.contrib.estimator.stop_if_no_increase_hook(e, 'a', 7, min_steps=2)",
@@ -183,7 +183,9 @@ def test_refused(use: str, reason: str) -> None:
 
 def test_the_model_hands_out_what_is_logged() -> None:
     names = "{'a': 'softmax_tensor', 'b': 'cross_entropy'}"
-    text = migrate(PROGRAM.format(use=f"e.train(input_fn, hooks=[tf.train.LoggingTensorHook({names}, None, 5)])"))
+    text = migrate(
+        PROGRAM.format(use=f"e.train(input_fn, hooks=[tf.train.LoggingTensorHook({names}, None, 5), {PROFILE}])")
+    )
     assert '"p": watch(self, "softmax_tensor", tf.nn.softmax(logits, name="softmax_tensor"))' in method(text, "call")
     assert '    watch(self, "cross_entropy", tf.identity(loss, "cross_entropy"))\n' in method(text, "compute_loss")
 
@@ -205,7 +207,9 @@ def test_names_that_a_list_gives(names: str) -> None:
     given = "NAMES = ['softmax_tensor', 'cross_entropy']\n"
     given += "named = {'a': 'softmax_tensor'}\nnamed['b'] = 'net/cross_entropy:0'"
     text = migrate(
-        PROGRAM.format(use=f"{given}\ne.train(input_fn, hooks=[tf.train.LoggingTensorHook({names}, None, 5)])")
+        PROGRAM.format(
+            use=f"{given}\ne.train(input_fn, hooks=[tf.train.LoggingTensorHook({names}, None, 5), {PROFILE}])"
+        )
     )
     assert f"TensorLogger({names}, None, 5)" in text
     assert 'watch(self, "softmax_tensor"' in method(text, "call")
@@ -426,17 +430,19 @@ def measured(use: str, metric: str = METRIC) -> str:
     ],
 )
 def test_metrics_by_the_name_of_an_op(metric: str, more: str) -> None:
-    text = migrate(measured(f"e.train(input_fn, hooks=[{LOG_METRIC}])", metric))
-    assert f"callbacks=[TensorLogger(['train_accuracy'], every_n_secs=5, {more})]" in text
+    text = migrate(measured(f"e.train(input_fn, hooks=[{LOG_METRIC}, {PROFILE}])", metric))
+    assert f"TensorLogger(['train_accuracy'], every_n_secs=5, {more})" in text
     assert 'watch(self, "train_accuracy", tf.identity(self.a.result(), ' in method(text, "compute_metrics")
 
 
 @pytest.mark.parametrize(
     ("source", "reason"),
     [
-        (measured(f"e.train(input_fn, hooks=[{LOG_METRIC}, {LOG_METRIC}])"), "several hooks read metrics"),
+        (measured(f"e.train(input_fn, hooks=[{LOG_METRIC}, {LOG_METRIC}, {PROFILE}])"), "several hooks read metrics"),
         (
-            measured(f"e.train(input_fn, hooks=[{LOG_METRIC}])", METRIC.replace('acc", accuracy', 'acc", other')),
+            measured(
+                f"e.train(input_fn, hooks=[{LOG_METRIC}, {PROFILE}])", METRIC.replace('acc", accuracy', 'acc", other')
+            ),
             "a hook and a summary read different metrics",
         ),
         (

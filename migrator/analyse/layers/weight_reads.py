@@ -17,7 +17,7 @@ _WEIGHTS = frozenset({"kernel", "bias"})
 
 
 def weight_of(plan: Body, node: ast.expr) -> tuple[Site, str] | None:
-    """What makes the variable that an expression is, and how it is read of that; None if it is none that the model holds alone."""
+    """What makes the variable that an expression is, and how it is read of that; None if the model has no one place for it."""
     site, place = plan.site_of.get(id(node)), ""
     if site is not None and not site.layer.weight:
         return None
@@ -32,6 +32,6 @@ def weight_of(plan: Body, node: ast.expr) -> tuple[Site, str] | None:
 
 
 def weight_path(plan: Body, node: ast.expr) -> str:
-    """Where the model holds it, once its attributes have names: ``dense.kernel``, ``dense.weights[0]``; empty for anything else."""
+    """Where the model holds it, once attributes have names: ``dense.kernel``, ``dense.weights[0]``; empty for anything else."""
     found = weight_of(plan, node)
     return f"{found[0].attribute}{found[1]}" if found is not None and found[0].attribute else ""
