@@ -64,6 +64,7 @@ class OptimizerArguments:
         self.module = module
         self.plain = plain
         """Whether `fit` of a model of the program calls them."""
+        self._makers: list[tuple[Module, ast.Lambda]] = []
 
     def rate_of(self, name: str, rate: float | None) -> float:
         """The learning rate of an optimizer that is given by name; None is the default of its class."""
@@ -123,11 +124,14 @@ class OptimizerArguments:
         parts = clipped(where, node)
         if parts is not None:
             return self._clipped(where, node, parts[0], parts[1], what, part)
-        return [
+        self._makers.clear()
+        written = [
             edit
             for where, node in self._sources(module, value, what)
             for edit in self._edit(where, node, what, rate, part)
         ]
+        # `compile` takes an optimizer, which a function of the program gives from now on at once.
+        return [*written, *(_at_once(where, maker) for where, maker in self._makers if self.plain)]
 
     def _clipped(
         self, module: Module, place: ast.expr, inner: ast.expr, norm: ast.expr, what: str, part: str
@@ -173,6 +177,8 @@ class OptimizerArguments:
             legacy = "" if same else "legacy."
             if ".legacy." not in name:  # what Estimators took under this name until TensorFlow 2.10
                 yield from _written(module, function, f"{self.tensorflow(module)}.keras.optimizers.{legacy}{short}")
+            if isinstance(node, ast.Call):
+                yield from self._rates(module, node, what, part)
         elif isinstance(node, ast.Call):
             _check_names(name, node)
             writing = _Writing(self, module, part)
@@ -183,6 +189,20 @@ class OptimizerArguments:
         else:
             raise Unsupported(f"{what} is an optimizer class, not an optimizer", node)
 
+    def _rates(self, module: Module, node: ast.Call, what: str, part: str) -> Iterator[Edit]:
+        """Edits of schedules of TensorFlow 1 that an optimizer of Keras is given. Raises Unsupported for others of its steps."""
+        for value in (*node.args, *(keyword.value for keyword in node.keywords)):
+            name = module.resolve(value.func) if isinstance(value, ast.Call) else None
+            writing = _Writing(self, module, part)
+            if name in schedules.SCHEDULES or isinstance(value, ast.Name):
+                text = writing.text(value)
+                yield from _written(module, value, text) if name in schedules.SCHEDULES else ()
+                yield from writing.edits
+            elif any(
+                module.resolve(n) in optimizers.STEPS for n in walk(value) if isinstance(n, (ast.Name, ast.Attribute))
+            ):
+                raise Unsupported(f"{what} reads the global step", value)
+
     def _sources(self, module: Module, value: ast.expr, what: str, depth: int = 0) -> Iterator[tuple[Module, ast.expr]]:
         """The optimizers, or names of optimizers, that an expression may stand for."""
         where, node = self._followed(module, value)
@@ -191,6 +211,8 @@ class OptimizerArguments:
                 yield from self._sources(where, part, what, depth + 1)
             return
         if isinstance(node, ast.Lambda):
+            if depth:
+                self._makers.append((where, node))
             yield from self._sources(where, node.body, what, depth + 1)
             return
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -208,8 +230,19 @@ class OptimizerArguments:
                 assert statement.value is not None
                 yield from self._sources(definition.module, statement.value, what, depth + 1)
             return
+        values = self._assigned(where, node)
+        if len(values) > 1 and depth < _DEPTH and (depth or not any(isinstance(each, ast.Lambda) for each in values)):
+            for source in values:
+                yield from self._sources(where, source, what, depth + 1)
+            return
         known = f" (tf.{name.split('.', 1)[1]})" if name is not None and name.startswith("tensorflow.") else ""
         raise Unsupported(f"{what} is not followed to an optimizer that is known here{known}", value)
+
+    def _assigned(self, module: Module, node: ast.expr) -> list[ast.expr]:
+        """What a name of a function is given by several statements; nothing where another one binds it, too."""
+        bound = [module.parent(binding.node) for binding in module.bindings(node)] if isinstance(node, ast.Name) else []
+        plain = [each for each in bound if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name)]
+        return [each.value for each in plain] if len(plain) == len(bound) else []
 
     def _followed(self, module: Module, node: ast.expr, depth: int = 0) -> tuple[Module, ast.expr]:
         """The expression behind a name that is assigned once."""
@@ -243,6 +276,11 @@ def _laid_out(module: Module, call: ast.Call, text: str) -> str:
     values += [f"{k.arg}={ast.get_source_segment(text, k.value)}" for k in new.keywords]
     separator = f",{module.newline}{indent}"
     return f"{ast.get_source_segment(text, new.func)}({module.newline}{indent}{separator.join(map(str, values))})"
+
+
+def _at_once(module: Module, maker: ast.Lambda) -> Edit:
+    """What makes the value of a function in its place."""
+    return Edit(module.path, module.span(maker)[0], module.span(maker.body)[0], "")
 
 
 def _has_momentum(node: ast.expr) -> bool:

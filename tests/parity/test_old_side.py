@@ -114,6 +114,29 @@ def test_dialect_is_told_from_the_names_used(tmp_path: Path, text: str, expected
     assert written_for_v1(str(tmp_path)) is expected
 
 
+@pytest.mark.parametrize(
+    ("start", "text", "expected"),
+    [
+        ("main.py", "from nets import build\n", True),
+        ("main.py", "from . import nets\n", True),
+        ("main.py", "from nets.build import *\n", True),
+        ("main.py", "import importlib\nnets = importlib.import_module(NAME)\n", True),
+        ("main.py", "import other\n", False),
+        ("main", "import other\n", False),
+        ("", "import other\n", True),
+    ],
+)
+def test_other_programs_of_the_folder_say_nothing_of_the_dialect(
+    tmp_path: Path, start: str, text: str, expected: bool
+) -> None:
+    pytest.importorskip("tensorflow")
+    (tmp_path / "nets").mkdir()
+    (tmp_path / "nets" / "__init__.py").write_text("from nets import build\n")
+    (tmp_path / "nets" / "build.py").write_text("import tensorflow as tf\ntf.placeholder\n")
+    (tmp_path / "main.py").write_text(f"import tensorflow as tf\n{text}")
+    assert written_for_v1(str(tmp_path), str(tmp_path / start) if ".py" in start else start) is expected
+
+
 @pytest.mark.parametrize("parts", [2, 3])
 def test_rows_that_lookups_deal_out_are_given_by_id(parts: int) -> None:
     rows, offsets = np.arange(14).reshape(7, 2), [0]

@@ -462,7 +462,7 @@ def main(config_path: str) -> int:
     if not v1 and (dialect == "v1" or dialect == "auto"):
         from .tf1 import dialect as loader
 
-        if dialect == "v1" or loader.written_for_v1(config["folder"]):
+        if dialect == "v1" or loader.written_for_v1(config["folder"], config["entry"] or config["module"] or ""):
             loader.install(config["folder"])
             versions["dialect"] = "tensorflow stands for tensorflow.compat.v1"
     recorder.writer.event("meta", side="old", versions=versions)

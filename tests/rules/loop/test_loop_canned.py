@@ -6,7 +6,7 @@ import re
 import textwrap
 
 import pytest
-from modelfn.programs import HELPERS, joined, migrate, run
+from modelfn.programs import HELPERS, joined, manual_reason, migrate, run
 from notebook_tools import notebook, sources
 
 from migrator.discover.notebooks import decode
@@ -118,6 +118,44 @@ def test_optimizers(tf: str, made: str, compiled: str) -> None:
     if "OPTIMIZER" in made:
         before = "OPTIMIZER = tf.train.AdamOptimizer(0.1)\n"
     assert f"model.compile(optimizer={compiled}, loss=" in written(made, tf=tf, before=before)
+
+
+FACTORY = """
+
+import tensorflow.compat.v1 as tf1
+
+
+def make_optimizer(kind):
+    if kind == "decayed":
+        optimizer = lambda: tf.keras.optimizers.legacy.Ftrl(
+            tf1.train.exponential_decay(0.1, tf1.train.get_global_step(), 10, 0.9))
+    else:
+        optimizer = tf.keras.optimizers.legacy.Ftrl(0.1)
+    return optimizer
+
+
+"""
+
+
+def test_a_function_gives_compile_the_optimizer_that_it_gave_a_maker_of() -> None:
+    text = written("DNNClassifier([3], COLUMNS, optimizer=make_optimizer('decayed'))", tf="tensorflow", before=FACTORY)
+    decayed = "tf.keras.optimizers.schedules.ExponentialDecay(0.1, 10, 0.9)"
+    assert f"        optimizer = tf.keras.optimizers.legacy.Ftrl({decayed})\n" in text
+    assert "model.compile(optimizer=make_optimizer('decayed'), loss=" in text and "lambda" not in text
+
+
+@pytest.mark.parametrize("rate", ["tf1.train.exponential_decay(0.1, tf1.train.get_global_step(), 10, 0.9)"])
+@pytest.mark.parametrize("name", ["learning_rate=", ""])
+def test_an_optimizer_of_keras_gets_a_schedule_of_keras(rate: str, name: str) -> None:
+    made = f"LinearClassifier(COLUMNS, optimizer=lambda: tf.keras.optimizers.legacy.Adam({name}{rate}))"
+    text = written(made, tf="tensorflow", before="import tensorflow.compat.v1 as tf1\n")
+    assert f"Adam({name}tf.keras.optimizers.schedules.ExponentialDecay(0.1, 10, 0.9))" in text and "tf1" not in text
+
+
+def test_a_rate_that_reads_the_step_by_itself_is_refused() -> None:
+    made = "LinearClassifier(COLUMNS, optimizer=lambda: tf.keras.optimizers.legacy.Adam(0.1 / tf1.train.get_global_step()))"
+    source = program(made, tf="tensorflow", before="import tensorflow.compat.v1 as tf1\n")
+    assert "reads the global step" in manual_reason(source)
 
 
 def test_losses_of_tensorflow_2_are_averaged() -> None:

@@ -11,7 +11,7 @@ import builtins
 import importlib
 import os
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from . import contrib
@@ -86,11 +86,14 @@ def _below(globals: Any, root: str) -> bool:
     return isinstance(file, str) and os.path.realpath(file).startswith(root)
 
 
-def written_for_v1(root: str) -> bool:
-    """Whether a program below `root` uses, through a plain `import tensorflow`, names that only TensorFlow 1 has."""
+def written_for_v1(root: str, start: str = "") -> bool:
+    """Whether a program below `root` uses, through a plain `import tensorflow`, names that only TensorFlow 1 has.
+
+    `start` is the file that starts it, or the name of its module: other programs of the folder say nothing about it.
+    """
     import tensorflow as tf
 
-    for path in _python_files(root):
+    for path in _files_of(root, start):
         for name in _tensorflow_names(path):
             if name.startswith("contrib") or (not _has(tf, name) and _has(tf.compat.v1, name)):
                 return True
@@ -105,6 +108,51 @@ def _has(module: Any, name: str) -> bool:
         if isinstance(module, type):  # members of a class are no evidence
             return True
     return True
+
+
+def _files_of(root: str, start: str) -> Iterator[str]:
+    """The files of a program: those that it imports by names, wherever they stand; all where it finds others by texts."""
+    files = list(_python_files(root))
+    names = {path: tuple(os.path.relpath(path, root)[:-3].split(os.sep)) for path in files}
+    found, waiting = dict[str, None](), _named(names, start)
+    while waiting:
+        path = waiting.pop()
+        if path in found:
+            continue
+        found[path] = None
+        imported = _imports(path)
+        if imported is None:
+            return iter(files)
+        waiting += (other for name in imported for other in _named(names, name))
+    return iter(found or files)
+
+
+def _named(names: Mapping[str, tuple[str, ...]], start: str) -> list[str]:
+    """The files that a path or the name of a module may mean: ``b`` and ``a.b`` may both be ``a/b.py``."""
+    if os.path.sep in start or start.endswith(".py"):
+        return [path for path in names if os.path.realpath(path) == os.path.realpath(start)]
+    parts = tuple(start.split("."))
+    whole = (parts, (*parts, "__init__"), (*parts, "__main__"))
+    return [path for path, own in names.items() if start and any(own[-len(each) :] == each for each in whole)]
+
+
+def _imports(path: str) -> list[str] | None:
+    """The names that a file imports, as modules or of them; None where texts say what it imports."""
+    try:
+        with open(path, "rb") as file:
+            tree = ast.parse(file.read())
+    except (SyntaxError, ValueError):
+        return []
+    found: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            head = f"{node.module}." if node.module else ""
+            found += [node.module or "", *(head + alias.name for alias in node.names)]
+        elif {getattr(node, "id", ""), getattr(node, "attr", "")} & {"__import__", "import_module"}:
+            return None
+    return found
 
 
 def _python_files(root: str) -> Iterator[str]:
