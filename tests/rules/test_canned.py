@@ -270,13 +270,13 @@ def test_layout_and_comments_stay() -> None:
         ),
         ("e = tf.estimator.LinearRegressor(C, optimizer=tf.train.AdamOptimizer)  # HERE", "is an optimizer class"),
         (
-            "o = tf.train.AdamOptimizer(0.1)\nkeep = o\no = tf.contrib.estimator.clip_gradients_by_norm(o, 5.0)\n"
-            "e = tf.estimator.LinearRegressor(C, optimizer=o)  # HERE",
+            "o = tf.train.AdamOptimizer(0.1)\nkeep = o\no = tf.contrib.estimator.clip_gradients_by_norm(o, 5.0)  # HERE\n"
+            "e = tf.estimator.LinearRegressor(C, optimizer=o)",
             "`optimizer` of LinearRegressor is not followed to an optimizer",
         ),
         (
-            "o = tf.train.AdamOptimizer(0.1)\nif F:\n    o = tf.contrib.estimator.clip_gradients_by_norm(o, 5.0)\n"
-            "e = tf.estimator.LinearRegressor(C, optimizer=o)  # HERE",
+            "o = tf.train.AdamOptimizer(0.1)\nif F:\n    o = tf.contrib.estimator.clip_gradients_by_norm(o, 5.0)  # HERE\n"
+            "e = tf.estimator.LinearRegressor(C, optimizer=o)",
             "`optimizer` of LinearRegressor is not followed to an optimizer",
         ),
         (
