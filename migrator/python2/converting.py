@@ -27,7 +27,7 @@ from migrator.vocabulary.problems import PYTHON_2, SYNTAX, problem
 
 MISSING = "--from-python2 needs fissix, the maintained fork of 2to3: pip install 'estimator-migrator[python2]', or fissix itself"
 
-_OURS = ("dict", "future", "import", "itertools_imports", "print", "tuple_params", "xrange")
+_OURS = """cmp dict filter future import itertools_imports map print tuple_params xrange zip""".split()
 _LEFT_OUT = frozenset({"buffer", "idioms", "set_literal", "ws_comma"})
 """Fixers of 2to3 that change what is Python 3 as well, or that guess."""
 _FUTURE = re.compile(r"^from __future__ import [^\n]*\n|^[ \t]*\n", re.MULTILINE)

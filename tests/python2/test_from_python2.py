@@ -160,7 +160,7 @@ def test_more_of_it_is_told_as_a_file_that_stays() -> None:
 
 def test_what_nobody_can_know_is_named() -> None:
     Path("task.py").write_text(
-        "import random, pickle\nimport tensorflow as tf\nprint round(2.5), tf.zeros\nrandom.shuffle(xs)\nx = cmp(1, 2)\n"
+        "import random, pickle\nimport tensorflow as tf\nprint round(2.5), tf.zeros\nrandom.shuffle(xs)\nx = cmp(1, f())\n"
         "d = pickle.load(open('a', 'rb'))\ny = [x for x in d.items()]\nprint x\nclass A:\n    def __cmp__(self, o): pass\n"
     )
     said = invoke(".", "--from-python2", "-q").output

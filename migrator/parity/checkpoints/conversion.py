@@ -13,7 +13,9 @@ from migrator.parity.judge.case import Program
 from migrator.parity.run import process, sandbox
 from migrator.parity.run.migrate import MigrationError, migrate_copy
 from migrator.parity.run.row_order import lookup_in_turn
+from migrator.python2.converting import MISSING, available
 from migrator.vendor.vendoring import FILE_NAME
+from migrator.vocabulary.settings import SettingsError, load
 
 HERE = Path(__file__).resolve().parent.parent
 STATE = "checkpoint"
@@ -95,8 +97,11 @@ def _program(order: Order, target: Path) -> tuple[Program, list[list[tuple[str, 
         _check_rows(order)
         return order.old, []
     try:
-        units = migrate_copy(target, start).units
-    except MigrationError as error:
+        settings = load([str(order.old.path)])
+        if settings.from_python2 and not available():
+            raise ConversionError(MISSING)
+        units = migrate_copy(target, start, settings).units
+    except (MigrationError, SettingsError) as error:
         raise ConversionError(str(error)) from error
     if any(unit.tier == "native" for unit in units):
         _check_rows(order)

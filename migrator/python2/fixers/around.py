@@ -8,6 +8,7 @@ from fissix.fixer_util import BlankLine
 from fissix.pygram import python_symbols as syms
 
 _ITERATE = frozenset({"zip", "izip", "map", "imap", "enumerate", "filter", "ifilter", "reversed"})
+_TUPLES = frozenset({syms.testlist, syms.testlist_star_expr, syms.exprlist})
 
 
 def is_argument(node: Any, names: frozenset[str] = _ITERATE) -> bool:
@@ -21,6 +22,16 @@ def is_argument(node: Any, names: frozenset[str] = _ITERATE) -> bool:
     trailer = parent.parent if parent.type == syms.arglist else parent
     called = trailer.prev_sibling if trailer is not None and trailer.type == syms.trailer else None
     return called is not None and str(called).strip() in names and str(trailer.children[0]) == "("
+
+
+def is_gone_through(node: Any) -> bool:
+    """Whether what a call returns is an argument of what goes through it once, or unpacked at once."""
+    parent = node.parent
+    if len(node.children) > 2:  # an entry of it, say
+        return False
+    if parent is not None and parent.type == syms.expr_stmt and parent.children[-1] is node:
+        return all(target.type in _TUPLES for target in parent.children[:-1:2])
+    return is_argument(node)
 
 
 def without_line(node: Any) -> Any:

@@ -10,7 +10,8 @@ from fissix.pygram import python_symbols as syms
 
 
 class FixPrint(fix_print.FixPrint):
-    """`print ("%d" % n)` is a call as it stands; of a tuple, the parentheses are a value."""
+    """`print ("%d" % n)` is a call as it stands, and so is `print("a", n)`: who leaves out the blank means one. Of
+    `print ("a", n)`, the parentheses are a tuple."""
 
     def transform(self, node: Any, results: Any) -> Any:
         """The call for one statement, or None where it stays."""
@@ -21,4 +22,4 @@ def _is_call(args: list[Any]) -> bool:
     if len(args) != 1 or args[0].type != syms.atom or args[0].children[0].type != token.LPAR:
         return False
     inner = args[0].children[1:-1]
-    return len(inner) == 1 and inner[0].type not in (syms.testlist_gexp, syms.yield_expr)
+    return args[0].prefix == "" or len(inner) == 1 and inner[0].type not in (syms.testlist_gexp, syms.yield_expr)
