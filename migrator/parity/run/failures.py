@@ -24,6 +24,19 @@ _FAR = 3
 """Folders above that of a program in which what it did not find is looked for."""
 
 
+_GRAPHS = "It counts on the graphs of TensorFlow 1, which TensorFlow 2 makes only when told to: try --old-dialect v1."
+_PYTHON_2 = "If it is Python 2: --from-python2 trains its conversion."
+
+
+def advice(log: Sequence[str], program: Program) -> str:
+    """What to do about an old program that ended with this error, as a line of its own; empty where nobody knows."""
+    if any("eager execution" in line for line in log):
+        return f"\n{_GRAPHS}"
+    if any(line.startswith(("SyntaxError", "TabError")) for line in log):
+        return f"\n{_PYTHON_2}"
+    return elsewhere(log[-1:], program)
+
+
 def elsewhere(log: Sequence[str], program: Program) -> str:
     """What to say of a file that a program did not find where it ran, and that is there from a folder above."""
     here = program.folder.resolve()

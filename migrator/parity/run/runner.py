@@ -93,9 +93,6 @@ def run_side(
     return Recorded(box.recording, report)
 
 
-_GRAPHS = "It counts on the graphs of TensorFlow 1, which TensorFlow 2 makes only when told to: try --old-dialect v1."
-
-
 def _failure(side: str, program: Program, ended: process.Ended, box: sandbox.Sandbox) -> str:
     if box.recording.exists() and not ended.timed_out:
         for event in Reader(str(box.recording)).of("mismatch"):
@@ -106,8 +103,7 @@ def _failure(side: str, program: Program, ended: process.Ended, box: sandbox.San
     else:
         how = failures.headline(ended.returncode, box.recording, process.tail(str(box.log)))
     text = "\n".join("  | " + line for line in lines)
-    asked = side == "old" and any("eager execution" in line for line in lines)
-    advice = f"\n{_GRAPHS}" if asked else failures.elsewhere(lines[-1:], program) if side == "old" else ""
+    advice = failures.advice(lines, program) if side == "old" else ""
     return f"the {side} program {program}: {how}\n{what} its log ({ended.log}):\n{text}{advice}"
 
 
