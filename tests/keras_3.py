@@ -17,6 +17,7 @@ NOT_WITH_KERAS_3 = {
     "bridge/method_with_ema": KEPT,
     "canned/articles": COLUMNS,
     "canned/births": COLUMNS,
+    "canned/chosen_optimizers": COLUMNS,
     "canned/clicks": COLUMNS,
     "canned/columns": COLUMNS,
     "canned/heating": COLUMNS,

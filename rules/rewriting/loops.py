@@ -128,7 +128,7 @@ class LoopRewrite(FileRewrite):
                     plan.statics = [name for name in plan.statics if name != "params"]
 
     def _settle_loop(self, loop: Loop) -> None:
-        """What is taken over from a loop that is understood, and what it leaves to say."""
+        """What is taken over from a loop that is understood: names of the library that it handles among it."""
         shown = all(source.hooks.values.shown for source in loop.sources)
         for plan in (model.plan for model in self.model_fns.values() if model.plan is not None):
             for summary in settle_step_values(plan, loop.wanted(plan), shown):
@@ -137,8 +137,9 @@ class LoopRewrite(FileRewrite):
         for hooks in loop.own_hooks.values():
             self._callback_class(hooks)
         for module, definition in loop.listeners:
+            driver = self._driver(module)
             base = self._helpers[module.path].need(LISTENER, definition)
-            self._driver(module).change(*listener_changes(module, definition, base))
+            driver.change(*listener_changes(module, definition, base))
         for source in loop.sources:
             driver = self._driver(source.module)
             driver.handled.update([*source.settings.calls, *source.settings.tasks])
@@ -151,6 +152,9 @@ class LoopRewrite(FileRewrite):
         for module, fed in loop.fed:
             placeholders = (node for call in fed.placeholders for node in walk(call))
             self._driver(module).handled.update([*fed.names, *placeholders])
+
+    def _tell_loop(self, loop: Loop) -> None:
+        """What a loop, and the models that take the places of canned Estimators, leave to say."""
         for module, node, text in (*remarks(loop), *self._classes.remarks()):
             self._driver(module).remark(node, text)
 

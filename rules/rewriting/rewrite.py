@@ -158,13 +158,14 @@ class ProgramRewrite(LoopRewrite):
             raise KeepsHelpers(self.loop.reason)
         if isinstance(self.loop, Loop):
             self._drop_idle_parameters()
+            self._settle_loop(self.loop)  # before what is written of a file, of which each name has to be handled
         for construction in self.constructions:
             self.at = construction.module
             with obstacles:
                 self._construct(construction)
             self._driver(construction.module).handled.add(construction.call.func)
         if isinstance(self.loop, Loop):
-            self._settle_loop(self.loop)
+            self._tell_loop(self.loop)
         else:
             self._methods()
         for plan in (model.plan for model in self.model_fns.values() if model.plan is not None):

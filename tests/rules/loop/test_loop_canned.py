@@ -467,3 +467,18 @@ def test_one_of_several_models_in_one_folder() -> None:
     other = program("DNNClassifier([3], COLUMNS, model_dir='f')", before=both)
     assert HELPERS not in run(other)
     assert HELPERS in run(other + "print(a.evaluate(input_fn))\n")
+
+
+def test_hooks_of_the_program_and_an_optimizer_beside_the_import_of_compat_v1() -> None:
+    hook = """
+
+        class Stop(tf.train.SessionRunHook):
+            def after_run(self, run_context, run_values):
+                run_context.request_stop()
+
+
+        """
+    uses = "estimator.train(input_fn, hooks=[Stop()])\n"
+    made = "DNNClassifier([3], COLUMNS, optimizer=tf.train.AdamOptimizer(0.1))"
+    text = written(made, uses, before=textwrap.dedent(hook))
+    assert "class Stop(tf.keras.callbacks.Callback):" in text and "callbacks=[Stop()]" in text
