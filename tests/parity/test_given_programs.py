@@ -116,6 +116,9 @@ def test_where_a_file_is_that_was_not_found(folder: Path, monkeypatch: pytest.Mo
     file = Program(folder / "src" / "task.py")
     for line in ("FileNotFoundError: rows/a.csv not found.", "[Errno 2] No such file or directory: 'rows/a.csv'"):
         assert elsewhere([line], file) == "\nrows/a.csv is there from .: --cwd . runs the program in that folder."
+    said = "\n../rows/a.csv is outside of what was copied: give . with --entry src/task.py --cwd src."
+    assert elsewhere(["FileNotFoundError: ../rows/a.csv not found."], file) == said
+    assert elsewhere(["FileNotFoundError: ../rows/b.csv not found."], file) == ""
     assert "--entry" in elsewhere(["NotFoundError: rows/a.csv; No such file"], Program(folder / "src"))
     for line in ("FileNotFoundError: b.csv not found.", "ValueError: rows/a.csv", "FileNotFoundError: /rows/a.csv"):
         assert elsewhere([line], file) == ""

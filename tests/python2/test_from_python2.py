@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cli_tools import invoke
+from cli_tools import invoke, process
 from notebook_tools import notebook, sources
 
 from migrator.cli import running
@@ -175,3 +175,9 @@ def test_what_nobody_can_know_is_named() -> None:
         (10, "__lt__"),
     ):
         assert any(row.startswith(f"task.py:{line}:") and word in row for row in said.splitlines()), (line, word, said)
+
+
+def test_a_cache_that_cannot_be_written_is_no_obstacle() -> None:
+    Path("file").write_text("")
+    done = process("task.py", "--from-python2", "-q", env={"XDG_CACHE_HOME": str(Path("file").resolve())})
+    assert done.returncode == 1 and b"1 file: 2 changes" in done.stdout, done.stderr

@@ -42,6 +42,9 @@ def elsewhere(log: Sequence[str], program: Program) -> str:
     here = program.folder.resolve()
     named = [name for line in log if _ABSENT.search(line) for name in _RELATIVE.findall(line)]
     for name in dict.fromkeys(named):
+        beside = (here / name).resolve()
+        if ".." in Path(name).parts and beside.exists() and here not in beside.parents:
+            return f"\n{name} is outside of what was copied: give {_around(program, here, beside.parent)}."
         for folder in [*here.parents][:_FAR]:
             if len(folder.parts) > 1 and not (here / name).exists() and (folder / name).exists():
                 shown = os.path.relpath(folder)
@@ -49,6 +52,14 @@ def elsewhere(log: Sequence[str], program: Program) -> str:
                     return f"\n{name} is there from {shown}: --cwd {shown} runs the program in that folder."
                 return f"\n{name} is there from {shown}: give that folder, and with --entry the file that starts the program."
     return ""
+
+
+def _around(program: Program, here: Path, other: Path) -> str:
+    """The folder that holds a program and another folder, with the options that start the program in it."""
+    top = Path(os.path.commonpath([here, other]))
+    file = program.entry or (program.path.name if program.path.is_file() else "")
+    entry = f"--entry {os.path.relpath(here / file, top)} " if file else ""
+    return f"{os.path.relpath(top)} with {entry}--cwd {here.relative_to(top)}"
 
 
 def status_text(code: int) -> str:
