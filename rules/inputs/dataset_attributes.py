@@ -10,7 +10,8 @@ from migrator.rewrite import Replace, expr
 
 from ..symbols.tensorflow_names import whole_name
 
-_ATTRIBUTES = frozenset({"output_shapes", "output_types", "output_classes"})
+_ATTRIBUTES = {"output_shapes": "shape", "output_types": "dtype", "output_classes": "value_type"}
+"""With what the specs say of each element instead."""
 DATASET_METHODS = frozenset(
     "apply batch cache concatenate filter flat_map interleave map padded_batch prefetch repeat shard shuffle skip take "
     "make_one_shot_iterator make_initializable_iterator".split()
@@ -19,7 +20,7 @@ DATASET_METHODS = frozenset(
 
 
 def dataset_attributes(module: Module) -> list[Replace]:
-    """``dataset.output_shapes`` becomes ``tf.compat.v1.data.get_output_shapes(dataset)``.
+    """``dataset.output_shapes`` becomes ``tf.nest.map_structure(lambda spec: spec.shape, dataset.element_spec)``.
 
     Raises Unsupported where it is not seen whether something is a dataset.
     """
@@ -32,8 +33,10 @@ def dataset_attributes(module: Module) -> list[Replace]:
             continue
         if not is_dataset(module, node.value):
             raise Unsupported(f"it is not seen whether that of which `.{node.attr}` is read is a dataset", node)
-        shown = f"{_tensorflow(module, node)}.compat.v1.data.get_{node.attr}"
-        new = expr("{shown}({dataset})", shown=shown, dataset=module.cst.expression(node.value))
+        template = (
+            f"{_tensorflow(module, node)}.nest.map_structure(lambda spec: spec.{_ATTRIBUTES[node.attr]}, {{specs}})"
+        )
+        new = expr(template, specs=expr("{dataset}.element_spec", dataset=module.cst.expression(node.value)))
         changes.append(Replace(node, new))
     return changes
 

@@ -28,7 +28,7 @@ from ..desugar import (
 )
 from ..experiments import run_configs, spelled
 from ..exports import named_placeholders
-from ..hooks import logged_modes
+from ..hooks import logged_modes, writer_caches
 from ..inputs import fed_iterators, read_batches
 from ..layers import (
     applied_regularization,
@@ -72,6 +72,7 @@ FILES: tuple[Desugaring[OfFiles], ...] = (
     replaced_configs.expand,
     maker_classes.expand,
     unread_hooks.expand,
+    writer_caches.expand,
     forwarded_features.expand,
     unread_returns.expand,
     held_estimators.expand,

@@ -34,15 +34,19 @@ def program(*lines: str) -> str:
     [
         (
             ["ds = tf.data.TextLineDataset('x').map(parse)", "return ds.padded_batch(8, ds.output_shapes)"],
-            "return ds.padded_batch(8, tf.compat.v1.data.get_output_shapes(ds))",
+            "return ds.padded_batch(8, tf.nest.map_structure(lambda spec: spec.shape, ds.element_spec))",
         ),
         (
             ["ds = make()", "ds = ds.repeat()", "return ds.padded_batch(8, padded_shapes=(ds.output_shapes))"],
-            "return ds.padded_batch(8, padded_shapes=(tf.compat.v1.data.get_output_shapes(ds)))",
+            "return ds.padded_batch(8, padded_shapes=(tf.nest.map_structure(lambda spec: spec.shape, ds.element_spec)))",
         ),
         (
-            ["ds = tf.data.Dataset.range(9)", "print(ds.batch(3).output_types, ds.output_classes)", "return ds"],
-            "print(tf.compat.v1.data.get_output_types(ds.batch(3)), tf.compat.v1.data.get_output_classes(ds))",
+            ["ds = tf.data.Dataset.range(9)", "print(ds.batch(3).output_types)", "return ds"],
+            "print(tf.nest.map_structure(lambda spec: spec.dtype, ds.batch(3).element_spec))",
+        ),
+        (
+            ["ds = tf.data.Dataset.range(9)", "print(ds.output_classes)", "return ds"],
+            "print(tf.nest.map_structure(lambda spec: spec.value_type, ds.element_spec))",
         ),
     ],
 )
