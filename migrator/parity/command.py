@@ -140,7 +140,7 @@ def _cases(paths: tuple[str, ...], args: tuple[str, ...], options: dict[str, Any
         if not Path(path).is_file() and not Path(path).is_dir():
             raise CaseError(f"{path}: neither a regular file nor a folder")
     start = {"entry": options["entry"], "module": options["module"], "args": args}
-    old = given_program(Path(paths[0]), cwd=options["cwd"], python=options["old_python"] or sys.executable, **start)
+    old = given_program(Path(paths[0]), cwd=options["cwd"], python=_interpreter(options["old_python"]), **start)
     defaults = Case(
         name=Path(paths[0]).resolve().stem,
         old=old,
@@ -152,7 +152,7 @@ def _cases(paths: tuple[str, ...], args: tuple[str, ...], options: dict[str, Any
         cluster=options["cluster"],
         seed=options["seed"],
         seeds=options["seeds"] or 0,
-        new_python=options["new_python"] or sys.executable,
+        new_python=_interpreter(options["new_python"]),
         from_python2=options["from_python2"],
         exclude=tuple(part for given in options["exclude"] for part in given.split(",")),
     )
@@ -170,6 +170,11 @@ def _cases(paths: tuple[str, ...], args: tuple[str, ...], options: dict[str, Any
 
     new = given_program(Path(paths[-1]), cwd=options["cwd"], python=defaults.new_python, **start)
     return [replace(defaults, new=new, since=options["since"])]
+
+
+def _interpreter(given: str) -> str:
+    """An interpreter by a name of PATH, or by a path that means the same wherever a program runs."""
+    return os.path.abspath(given) if os.path.dirname(given) else given or sys.executable
 
 
 def _holds_cases(path: Path) -> bool:

@@ -12,7 +12,7 @@ from typing import Callable
 import pytest
 from click.testing import CliRunner
 
-from migrator.parity.command import parity
+from migrator.parity.command import _interpreter, parity
 
 PROGRAMS = Path(__file__).parent / "programs"
 
@@ -60,6 +60,16 @@ def test_an_interpreter_that_is_none_exits_with_2(tmp_path: Path) -> None:
     program = str(PROGRAMS / "old.py")
     code, output = run("-q", program, program, "--old-python", str(tmp_path / "python"))
     assert code == 2 and "the old program could not be started" in output
+
+
+@pytest.mark.parametrize(("given", "made"), [("", sys.executable), ("python3", "python3")])
+def test_an_interpreter_of_the_path(given: str, made: str) -> None:
+    assert _interpreter(given) == made
+
+
+def test_the_path_of_an_interpreter_is_that_of_the_caller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert _interpreter("venv/bin/python") == str(tmp_path / "venv" / "bin" / "python")
 
 
 def test_interrupt_ends_the_child_and_exits_with_130(tmp_path: Path) -> None:
