@@ -19,7 +19,7 @@ from migrator.runtime.exports.exporting import export_saved_model
 from migrator.runtime.exports.serving import ServingInputReceiver
 from migrator.runtime.layers.normalization import ContribBatchNorm
 from migrator.runtime.layers.weights import get_layer, get_weight
-from migrator.runtime.losses_metrics.metrics import BatchMean
+from migrator.runtime.losses_metrics.metrics import BatchMean, PrecisionAtK, RecallAtK
 from migrator.runtime.optimizers.optimizers import KernelOptimizer
 from migrator.runtime.training.config import RunConfig
 from migrator.runtime.training.training import configure, evaluate, train
@@ -134,10 +134,18 @@ def comparisons(folder: str) -> Iterator[tuple[str, Any, Any]]:
         yield f"{name} of a SavedModel in a session", outputs[name], value
 
 
+def ranked() -> Iterator[tuple[str, Any, Any]]:
+    """Metrics of the best classes, as a graph computes them."""
+    for metric, expected in ((RecallAtK(2), 0.5), (PrecisionAtK(2), 0.25)):
+        update = tf.function(lambda labels, scores, metric=metric: metric.update_state(labels, scores))
+        update(tf.constant([[1], [0]]), tf.constant([[0.1, 0.9, 0.0], [0.2, 0.3, 0.5]]))
+        yield metric.name, expected, metric.result()
+
+
 def differences(folder: str) -> list[str]:
     """Everything that differs."""
     found = []
-    for name, expected, value in comparisons(folder):
+    for name, expected, value in (*comparisons(folder), *ranked()):
         if not np.allclose(np.asarray(expected, "f"), np.asarray(value, "f"), rtol=2e-6, atol=1e-6):
             found.append(f"{name}: {np.asarray(value)!r} instead of {np.asarray(expected)!r}")
     other = tf.keras.Sequential([tf.keras.layers.Dense(2)])

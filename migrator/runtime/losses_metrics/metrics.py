@@ -269,11 +269,13 @@ def match_classes(labels: Labels, top_classes: tf.Tensor, class_id: Optional[int
         predicted = tf.reduce_any(top_classes == class_id, axis=-1)
         counts = (expected & predicted, predicted & ~expected, expected & ~predicted)
     else:
-        counts = (
-            tf.sets.size(tf.sets.intersection(top_classes, labels)),
-            tf.sets.size(tf.sets.difference(top_classes, labels)),
-            tf.sets.size(tf.sets.difference(top_classes, labels, aminusb=False)),
+        found = (
+            tf.sets.intersection(top_classes, labels),
+            tf.sets.difference(top_classes, labels),
+            tf.sets.difference(top_classes, labels, aminusb=False),
         )
+        # A graph does not know the rank of sizes; Keras 3 asks for it.
+        counts = tuple(tf.ensure_shape(tf.sets.size(one), top_classes.shape[:-1]) for one in found)
     return tuple(tf.cast(count, tf.float32) for count in counts)
 
 
