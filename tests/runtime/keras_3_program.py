@@ -137,7 +137,11 @@ def comparisons(folder: str) -> Iterator[tuple[str, Any, Any]]:
 def ranked() -> Iterator[tuple[str, Any, Any]]:
     """Metrics of the best classes, as a graph computes them."""
     for metric, expected in ((RecallAtK(2), 0.5), (PrecisionAtK(2), 0.25)):
-        update = tf.function(lambda labels, scores, metric=metric: metric.update_state(labels, scores))
+
+        @tf.function  # type: ignore[untyped-decorator]
+        def update(labels: Any, scores: Any, metric: Any = metric) -> None:
+            metric.update_state(labels, scores)
+
         update(tf.constant([[1], [0]]), tf.constant([[0.1, 0.9, 0.0], [0.2, 0.3, 0.5]]))
         yield metric.name, expected, metric.result()
 
