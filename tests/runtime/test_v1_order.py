@@ -79,3 +79,24 @@ def test_no_circle_where_the_program_reads_between_two_assignments() -> None:
 
     wrapped = v1.wrap_function(twice, [tf.TensorSpec([])])
     assert [float(value) for value in wrapped(tf.constant(4.0))] == [50.0, 5.0]
+
+
+def test_an_update_begins_with_what_the_one_before_has_written(tmp_path: Path) -> None:
+    """A normalization that is applied twice moves its statistics twice, by the fused kernel as well."""
+    images = np.random.RandomState(0).randn(2, 4, 3, 3, 2).astype(np.float32)
+
+    def model_fn(features: Any, labels: Any, mode: str) -> EstimatorSpec:
+        with v1.variable_scope("net", reuse=v1.AUTO_REUSE):
+            first = v1.layers.batch_normalization(features["first"], training=True, momentum=0.9, name="bn")
+            second = v1.layers.batch_normalization(features["second"], training=True, momentum=0.9, name="bn")
+        loss = tf.reduce_sum(first) + tf.reduce_sum(second)
+        count = v1.train.get_global_step().assign_add(1)
+        train_op = tf.group(count, *v1.get_collection(v1.GraphKeys.UPDATE_OPS))
+        return EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+    data = tf.data.Dataset.from_tensors({"first": images[0] + 1, "second": images[1] - 3})
+    model = graph_model(model_fn, str(tmp_path))
+    train(model, lambda: data)
+    means = [(images[0] + 1).mean((0, 1, 2)), (images[1] - 3).mean((0, 1, 2))]
+    expected = 0.9 * 0.1 * means[0] + 0.1 * means[1]
+    np.testing.assert_allclose(model.tf1_variables["net/bn/moving_mean"], expected, 1e-5)
