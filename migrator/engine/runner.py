@@ -37,6 +37,8 @@ _OBJECTS = 2_000_000
 _LEFT_OVER = 600_000
 """How many objects that it did not free make a forked worker give way to a new one: some 100 MiB."""
 
+_NOT_PYTHON_2 = "not converted: it is Python 3 as it stands, and uses nothing that only Python 2 has"
+
 _SMALL = 100_000
 """Bytes; less is faster done than handed to another process."""
 
@@ -140,6 +142,9 @@ def _migrate(paths: Iterable[str], settings: Settings, progress: Progress | None
         if progress is not None:
             progress(done, total)
     groups, programs = _merge(results, finished)
+    for path in found.named - set(python_2) if settings.from_python2 else ():
+        note = Diagnostic(PYTHON_2, _NOT_PYTHON_2, Location(path), severity=Severity.INFO)
+        finished[path] = with_problems(finished[path], [note])
     if any(unit.tier != "manual" for outcome in finished.values() for unit in outcome.units):
         _note_requirements(found.requirements, finished, settings.target)
     ordered = sorted(finished.values(), key=lambda outcome: outcome.path)

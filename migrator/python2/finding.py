@@ -12,6 +12,7 @@ from migrator.discover.components import connected, imported_names
 from migrator.discover.sources import Unusable
 from migrator.python2.converting import is_python_2
 from migrator.resolve.parsing import syntax_tree
+from migrator.vendor.vendoring import is_vendored
 from migrator.vocabulary.conversions import Beside
 
 _NAMES = frozenset(
@@ -37,6 +38,8 @@ def python_2_files(contents: Mapping[str, bytes], graph: Mapping[str, set[str]])
     neither: set[str] = set()
     either: set[str] = set()
     for path, raw in contents.items():
+        if is_vendored(raw):
+            continue
         try:
             text = sources.decode(path, raw).text
         except Unusable:  # reported where the file is worked on

@@ -110,6 +110,14 @@ def test_the_settings_may_say_it() -> None:
     assert "+++ b/task.py\tPython 3" in invoke(".").output
 
 
+def test_a_named_file_that_is_not_converted_is_told() -> None:
+    assert "rows.py:1:1: E017 not converted" in invoke("rows.py", "--from-python2").output
+    assert "not converted" not in invoke("task.py", "rows.py", "--from-python2").output
+    assert "not converted" not in invoke(".", "--from-python2").output
+    Path("task.py").write_text("print 'a' b (\n")
+    assert "E001 neither" in invoke("task.py", "--from-python2").output
+
+
 def test_standard_input() -> None:
     result = invoke("-", "--from-python2", "--apply", stdin=TASK.encode())
     assert result.stdout == MIGRATED
