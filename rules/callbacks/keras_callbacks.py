@@ -94,10 +94,18 @@ class Hooks:
     """How many steps it has, or the step to which it trains, as an argument of `train`."""
     conditions: tuple[tuple[Callback, Condition], ...] = ()
     """What has to hold for some of them."""
+    idle: tuple[EarlyStop, ...] = ()
+    """Those of a training that is evaluated at its end alone: they have nothing to stop, and go."""
 
     def condition(self, callback: Callback) -> Condition | None:
         """What has to hold for one of them."""
         return next((condition for each, condition in self.conditions if each is callback), None)
+
+    @property
+    def without_stops(self) -> Hooks:
+        """These, where nothing is evaluated before the end."""
+        kept = tuple(pair for pair in self.conditions if pair[0] not in self.stops)
+        return replace(self, stops=(), idle=self.stops, conditions=kept)
 
     def and_those(self, other: Hooks) -> Hooks:
         """These, and hooks of evaluations."""
@@ -114,14 +122,15 @@ class Hooks:
     @property
     def estimators(self) -> tuple[ast.expr, ...]:
         """The places where they name the Estimator."""
-        told: list[EarlyStop | Asked | Evaluator] = [*self.stops, *self.asked, *self.evaluators]
+        told: list[EarlyStop | Asked | Evaluator] = [*self.stops, *self.idle, *self.asked, *self.evaluators]
         return tuple(each.estimator for each in told)
 
     @property
     def names(self) -> tuple[ast.expr, ...]:
         """References to names of the library that go."""
         logging = (line.at.func for line in self.logged if isinstance(line.at, ast.Call))
-        told: list[Hook | EarlyStop | Asked | Evaluator] = [*self.hooks, *self.stops, *self.asked, *self.evaluators]
+        told: list[Hook | EarlyStop | Asked | Evaluator]
+        told = [*self.hooks, *self.stops, *self.idle, *self.asked, *self.evaluators]
         return (*(each.name for each in told), *logging, *(self.saver.names if self.saver is not None else ()))
 
     @property

@@ -102,6 +102,10 @@ WITH_ONE_WORKER = (
     "each worker went through all of their own data: multiply steps_per_epoch by their number for as many steps"
 )
 
+OF_IDLE_STOPS = (
+    "the training is evaluated at its end alone now, so that no evaluation stops it early: with save_checkpoints_steps in "
+    "its configuration it is evaluated every so many steps"
+)
 OF_WAITING = "a GlobalStepWaiterHook let a worker wait for the steps of others; now all of them begin together"
 BY_STEPS = "a hook asked by time whether to stop; the program does so every {} steps now"
 OF_SAVERS = "the Saver of the hook no longer writes checkpoints: RunConfig says how many are kept"
@@ -235,6 +239,8 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
                 stop.name,
                 "the evaluation that says so ends the training now; an Estimator looked at it some steps later",
             )
+        for stop in use.hooks.idle:
+            yield use.module, stop.name, OF_IDLE_STOPS
         if use.hooks.waits:
             yield use.module, use.call, OF_WAITING
         for asked in (each for each in use.hooks.asked if each.every is None):
@@ -334,8 +340,8 @@ def _of_validation(use: Use, validation: Validation, fields: Mapping[str, ast.ex
     if "save_checkpoints_steps" not in fields:
         yield (
             use.call,
-            "an Estimator evaluates amid the training, too, by save_checkpoints_secs and throttle_secs; the program does so at "
-            "the end alone now",
+            "an Estimator evaluates amid the training, too, by save_checkpoints_secs and throttle_secs; the program does so "
+            + ("at the end alone now" if use.every is None else f"every {SELDOM} steps now"),
         )
     never = isinstance(validation.throttled, ast.Constant) and validation.throttled.value == 0
     if use.every is not None and not never:

@@ -16,7 +16,7 @@ from ..callbacks.given_hooks import hooks_given
 from ..callbacks.keras_callbacks import Given, Hooks
 from ..callbacks.model_hooks import ModelHooks
 from .data.datasets import Reader
-from .flow.chosen import one_of
+from .flow.chosen import SELDOM, one_of
 from .flow.exclusive import is_choice
 from .inputs import MODES, read_input
 from .places import has_its_line, is_simple, line_above, stays
@@ -103,6 +103,8 @@ def _evaluated(
     hooks = hooks.and_those(evaluated)
     use = _limited(reader, Use(module, call, "train", node, sources, found, told, validation, hooks))
     every = use.fields.get("save_checkpoints_steps")
+    if every is None and hooks.stops:  # by time: as often as it saves now
+        every = ast.copy_location(ast.Constant(SELDOM), call)
     if is_choice(every):
         return "evaluations amid a training of one of several Estimators"
     if every is not None and (use.limit is None or not at_most(use.limit, every)):
@@ -117,7 +119,9 @@ def _evaluated(
         if not known and not has_its_line(module, call):
             return "a number of steps that is computed, in a line with other code"
         use = replace(use, every=every, measured=measured)
-    reason = _of_exporters(use) or (_STOPS if hooks.stops and use.every is None else "")
+    if use.every is None:
+        use = replace(use, hooks=use.hooks.without_stops)
+    reason = _of_exporters(use)
     if reason:
         return reason
     return _refused(module, call, "train") or use

@@ -114,13 +114,25 @@ def test_nothing_is_said_of_a_hook_that_looks_at_each_step() -> None:
     assert all("the evaluation that says so" not in d.message for o in outcomes for d in (*o.remaining, *o.applied))
 
 
+def test_a_training_that_is_evaluated_at_its_end_alone_is_stopped_by_nothing() -> None:
+    source = program(stop("no_decrease", '"loss", 20'), NEVER)
+    assert "model.fit(input_fn(None).take(200), validation_data=input_fn().take(100))" in joined(migrate(source))
+    said = [d.message for outcome in run(source).values() for d in (*outcome.remaining, *outcome.applied)]
+    assert any("no evaluation stops it early" in message for message in said)
+
+
+def test_a_long_training_is_evaluated_as_often_as_it_saves() -> None:
+    text = joined(migrate(program(stop("no_decrease", '"loss", 20'), NEVER, train=TRAIN.replace("=200", "=20000"))))
+    assert "steps_per_epoch=1000, epochs=20," in text
+    assert 'EarlyStopping(monitor="val_loss", mode="min", patience=1)' in text
+
+
 LOG = 'tf.train.StepCounterHook(10, output_dir="speed")'
 
 
 @pytest.mark.parametrize(
     ("source", "why"),
     [
-        (program(stop("no_decrease", '"loss", 20'), NEVER), "one evaluation"),
         (program(stop("no_decrease", '"other", 20')), "no metric"),
         (program(stop("no_decrease", '"loss", 20, eval_dir="elsewhere"')), "other evaluations"),
         (program("[]", train=f"hook = {stop('lower', '0')[1:-1]}\n" + TRAIN), "given to nothing"),
