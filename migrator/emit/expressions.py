@@ -20,7 +20,7 @@ from migrator.analyse.statements.modes import ALL_MODES
 from migrator.analyse.statements.names import reads
 from migrator.analyse.statements.phases import in_training, test_in_training
 from migrator.analyse.variables.scopenames import name_in_graph, scope_name
-from migrator.analyse.variables.scopes import keras_name
+from migrator.analyse.variables.scopes import keras_name, without_slashes
 from migrator.analyse.variables.variablechoices import listed
 from migrator.analyse.variables.variables import named_by_path, trainable_variables
 from migrator.emit.render import Renderer
@@ -339,6 +339,7 @@ class Expressions:
         """The arguments that a layer is made from."""
         told = embedding_arguments(site) if site.embedding else site.layer.arguments
         arguments = [(name, self._argument(value)) for name, value in told]
+        arguments = [(name, without_slashes(text) if name == "name" else text) for name, text in arguments]
         if site.layer.weight:
             if site.layer.name is None:
                 arguments.insert(sum(n is None for n, _ in arguments), ("name", f'"{site.attribute}"'))

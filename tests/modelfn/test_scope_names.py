@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from modelfn.programs import manual_reason, method, migrate, model_fn
+from modelfn.programs import joined, manual_reason, method, migrate, model_fn
 
 
 def body(head: str, use: str) -> str:
@@ -102,3 +102,15 @@ def test_names_of_variables_and_of_tensors_in_messages(use: str, written: str) -
 def test_names_of_tensors_are_refused(use: str) -> None:
     source = body("tf.variable_scope('a')", "features['x'] @ kernel") + use
     assert "which is another one without the graph" in manual_reason(model_fn(source))
+
+
+@pytest.mark.parametrize(
+    ("made", "name"),
+    [
+        ('tf.get_variable("cls/squad/output_bias", [3])', '"cls_squad_output_bias"'),
+        ('[tf.get_variable("w/%d" % i, [3]) for i in range(2)][1]', '"w_%d" % i'),
+    ],
+)
+def test_names_with_slashes_which_keras_3_does_not_allow(made: str, name: str) -> None:
+    text = migrate(model_fn(f"bias = {made}\npredictions = tf.layers.dense(features['x'], 3) + bias"))
+    assert f"name={name}" in joined(method(text, "__init__"))

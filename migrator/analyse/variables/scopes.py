@@ -133,6 +133,11 @@ def given_names(site: Site, names: Patterns) -> Patterns:
     return found
 
 
+def without_slashes(text: str) -> str:
+    """The source of a name without the slashes of its texts, which Keras 3 does not allow: ``"a_b"`` for ``"a/b"``."""
+    return re.sub(r"""("[^"{}\\]*"|'[^'{}\\]*')""", lambda literal: literal[0].replace("/", "_"), text)
+
+
 def keras_name(plan: Body, site: Site, text: str, write: Callable[[ast.expr], str]) -> str:
     """The name of a variable (source text) with its TF1 scope; `write` gives the text of an expression."""
     prefix = scope_prefix(plan, site.leaf)
@@ -299,7 +304,8 @@ def _pairs(
 def _late_key(plan: Body, site: Site, names: Patterns) -> str:
     """The name under which a layer keeps a weight that `call` makes; empty where it is not known from the source."""
     name = literal_pattern(site.layer.name, names)
-    key = keras_name(plan, site, "?" if name is None or "*" in name else repr(name), lambda node: "?")
+    known = name is not None and "*" not in name
+    key = keras_name(plan, site, without_slashes(repr(name)) if known else "?", lambda node: "?")
     parts = [n for n in walk(expression_tree(key)) if isinstance(n, ast.Constant)] if "?" not in key else []
     return "".join(str(part.value) for part in sorted(parts, key=lambda part: part.col_offset))
 

@@ -139,10 +139,11 @@ def _names_of(
         return
     if layer.weight:
         name = own if own is not None and layer.variables else _UNKNOWN  # name scopes name a tf.Variable too
-        yield f"{old}{name}:0", f"{scoped}{name}:0"
+        flat = name.replace("/", "_")
+        yield f"{old}{name}:0", f"{scoped}{flat}:0"
         yield (
             f"{old}{name}:0",
-            f"{prefix.split('/')[-2]}/{scoped}{name}:0",
+            f"{prefix.split('/')[-2]}/{scoped}{flat}:0",
         )  # Keras 3 has the name of the layer in front
         return
     new = own
