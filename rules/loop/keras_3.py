@@ -1,4 +1,4 @@
-"""Layers that compute in Keras 3 something else than in Keras 2, and than TensorFlow 1 did."""
+"""What computes in Keras 3 something else than in Keras 2, and than TensorFlow 1 did, or does not run."""
 
 from __future__ import annotations
 
@@ -18,11 +18,14 @@ _HARD_SIGMOID = (
     "hard_sigmoid, also where it is the recurrent activation by default, is clip(x / 6 + 0.5) with Keras 3, "
     "clip(0.2 x + 0.5) with Keras 2 and TensorFlow 1: install tf_keras, and set TF_USE_LEGACY_KERAS=1"
 )
+_SPARSE = "tf.nn.embedding_lookup_sparse takes no weights of Keras 3: install tf_keras, and set TF_USE_LEGACY_KERAS=1"
+_LOOKUPS = frozenset({"tensorflow.nn.embedding_lookup_sparse", "tensorflow.nn.safe_embedding_lookup_sparse"})
 _RECURRENT = frozenset({"lstm", "gru", "lstmcell", "grucell", "convlstm2d"})
 
 
 def otherwise(modules: Iterable[Module]) -> Iterator[Remark]:
     """What to know of the layers of a program, each where it is named first."""
+    modules = list(modules)
     named = [
         (module, node, name.rpartition(".")[2].lower()) for module in modules for node, name in module.references()
     ]
@@ -30,6 +33,10 @@ def otherwise(modules: Iterable[Module]) -> Iterator[Remark]:
         if name == "hard_sigmoid" or (name in _RECURRENT and _is_hard(module, node)):
             yield module, node, _HARD_SIGMOID
             break
+    lookups = ((m, node) for m in modules for node, name in m.references() if name in _LOOKUPS)
+    for module, node in lookups:
+        yield module, node, _SPARSE
+        break
     if any(_CONVOLUTION.search(name) for _, _, name in named):
         normalized = ((m, node) for m, node, name in named if "batch_norm" in name or "batchnorm" in name)
         for module, node in normalized:

@@ -385,6 +385,11 @@ COLUMNS = MODEL.replace(
         ('tf.layers.dense(features["x"], 3, activation=tf.keras.activations.hard_sigmoid)', "hard_sigmoid, also"),
         ('tf.keras.layers.LSTM(3)(features["x"])', "hard_sigmoid, also"),
         ('tf.keras.layers.LSTM(3, recurrent_activation="sigmoid")(features["x"])', ""),
+        (
+            'tf.nn.embedding_lookup_sparse(tf.get_variable("t", [4, 3]), features["x"], None)',
+            "lookup_sparse takes no weights",
+        ),
+        ('tf.nn.embedding_lookup(tf.get_variable("t", [4, 3]), features["x"])', ""),
     ],
 )
 def test_layers_that_keras_3_computes_otherwise_are_told(layer: str, text: str) -> None:
