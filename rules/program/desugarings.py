@@ -26,6 +26,7 @@ from ..desugar import (
     unread_hooks,
     unread_returns,
 )
+from ..estimator_calls import idle_sessions
 from ..experiments import run_configs, spelled
 from ..exports import named_placeholders
 from ..hooks import logged_modes, writer_caches
@@ -72,6 +73,7 @@ FILES: tuple[Desugaring[OfFiles], ...] = (
     replaced_configs.expand,
     maker_classes.expand,
     unread_hooks.expand,
+    idle_sessions.expand,
     writer_caches.expand,
     forwarded_features.expand,
     unread_returns.expand,
