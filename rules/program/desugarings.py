@@ -29,7 +29,7 @@ from ..desugar import (
 from ..estimator_calls import idle_sessions
 from ..experiments import run_configs, spelled
 from ..exports import named_placeholders
-from ..hooks import logged_modes, writer_caches
+from ..hooks import logged_modes, nested_hooks, writer_caches
 from ..inputs import fed_iterators, read_batches
 from ..layers import (
     applied_regularization,
@@ -121,6 +121,7 @@ FUNCTIONS: tuple[Desugaring[OfFunction], ...] = (
     metric_loops.expand,
     metric_arms.expand,
     logged_modes.expand,
+    nested_hooks.expand,
     keras_on_tensors.expand,
     keras_collected.expand,
     keras_assembled.expand,
