@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from migrator.normalise.draft.arguments import parameters
 from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.calls import bind
 from migrator.resolve.module import Module
@@ -182,8 +181,3 @@ def _called(module: Module, call: ast.Call) -> Iterator[Run]:
 
 def _is_partial(module: Module, call: ast.Call) -> bool:
     return module.resolve(call.func) == "functools.partial"
-
-
-def takes(function: ast.FunctionDef, name: str) -> bool:
-    """Whether a function has a parameter."""
-    return name in parameters(function)

@@ -9,6 +9,7 @@ import ast
 from collections.abc import Sequence
 
 from migrator.normalise.desugaring import Desugaring
+from migrator.normalise.draft.arguments import parameters
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.returns import own_returns
 from migrator.normalise.draft.stuck import Stuck
@@ -20,8 +21,9 @@ from migrator.rewrite import Remove, Replace, code, expr, statements, with_argum
 from ..symbols.tensorflow_names import tensorflow_root
 from . import schedules
 from .experiments import EXPERIMENT, Experiment, experiment_of
-from .runs import Maker, Run, maker_of, runs_at, runs_of, takes
+from .runs import Maker, Run, maker_of, runs_at, runs_of
 
+_BY_POSITION = ("run_config", "hparams")
 _EACH = (
     "which checkpoints an Experiment evaluates amid a training depends on the clock and min_eval_frequency; those that are "
     "saved by steps are evaluated now"
@@ -216,15 +218,25 @@ class _Made:
             return []
         return [Replace(called, with_parameters(head, add=more))]
 
+    def _parameter(self, run: Run, name: str) -> str:
+        """What a function calls an argument of `learn_runner.run`, which gives it all but the folder by position."""
+        own = parameters(self.maker.function)
+        partial = isinstance(run.maker, ast.Call) and (run.module.resolve(run.maker.func) or "") == "functools.partial"
+        bound = len(run.maker.args) - 1 if partial and isinstance(run.maker, ast.Call) else 0
+        at = bound + _BY_POSITION.index(name) if name in _BY_POSITION else own.index(name) if name in own else len(own)
+        if at >= len(own):
+            raise Stuck(f"a function that makes an Experiment takes no `{name}`", run.node)
+        return own[at]
+
     def _calls(self, schedule: str) -> list[tuple[Module, Rewrite]]:
         """The calls that run it."""
         found: list[tuple[Module, Rewrite]] = []
         for run in self.runs:
             file = run.module.cst
-            added = {name: file.expression(v) if v is not None else code("None") for name, v in run.arguments.items()}
-            for name in added:
-                if not takes(self.maker.function, name):
-                    raise Stuck(f"a function that makes an Experiment takes no `{name}`", run.node)
+            added = {
+                self._parameter(run, name): file.expression(value) if value is not None else code("None")
+                for name, value in run.arguments.items()
+            }
             if schedule:
                 told = run.schedule
                 written = file.expression(told) if isinstance(told, ast.expr) else code(repr(told))

@@ -156,3 +156,10 @@ def test_hooks_of_a_chosen_method_keep_helpers() -> None:
     source = program("train_monitors=hooks", "schedule=input(),")
     hooks = "    hooks = [tf.train.StepCounterHook(5)]\n"
     assert HELPERS in run(source.replace("    return tf.contrib", hooks + "    return tf.contrib"))
+
+
+def test_parameters_by_position() -> None:
+    text = below(program().replace("hparams):", "settings):"))
+    assert "experiment_fn(settings=None)" in text
+    source = program().replace("(run_config, hparams)", "(run_config)")
+    assert "a function that makes an Experiment takes no `hparams`" in manual_reason(source)

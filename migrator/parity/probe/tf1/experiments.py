@@ -134,7 +134,7 @@ def _run(
     if (output_dir is None) == (run_config is None):
         raise ValueError("Must set value for one of `output_dir` and `run_config`")
     if run_config is not None:
-        made = experiment_fn(run_config=run_config, hparams=hparams)
+        made = experiment_fn(run_config, hparams)
     else:
         made = experiment_fn(output_dir=output_dir)
     method = schedule or "train_and_evaluate"
