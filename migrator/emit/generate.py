@@ -38,6 +38,7 @@ from migrator.emit.methods.losswriter import loss_methods, loss_results
 from migrator.emit.methods.metricwriter import conditions, metric_attributes, metrics_method, names_read
 from migrator.emit.methods.predictwriter import picked_method, predict_method, returned_dict
 from migrator.emit.methods.recording import (
+    counted_evaluation,
     counted_step,
     logged_attributes,
     logged_step,
@@ -140,6 +141,8 @@ class Generator(ModelWriter):
         with obstacles:
             step = logged_step(self, step) if logged else step
             step = counted_step(self, step) if self.shared.facts["uncounted"] and training is not None else step
+        if self.shared.facts["evaluates_uncounted"] and (loss or metric):
+            self.test_step = counted_evaluation(self, self.test_step)
         with obstacles:
             step = recorded_step(self, step) if recorded else step
             if recorded and self.shared.facts["validated"]:

@@ -126,6 +126,13 @@ class Loop:
         return [use for use in ended if not use.input.data.counted and trains_again(use, self.uses)]
 
     @property
+    def evaluates_uncounted(self) -> bool:
+        """Whether an evaluation may reach the end of data of an unknown number."""
+        evaluated = [use.input.data for use in self.uses if use.method == "evaluate"]
+        evaluated += [use.validation.input.data for use in self.uses if use.validation is not None]
+        return any(data.ends is not False and not data.counted for data in evaluated)
+
+    @property
     def on_tpu(self) -> bool:
         """Whether it trains on a TPU, if it is told so."""
         return any(source.settings.tpu.use is not None for source in self.sources)

@@ -265,6 +265,9 @@ class Rewritten:
         facts["uncounted"] = (
             isinstance(self.loop, Loop) and self.loop.distribution is None and bool(self.loop.uncounted)
         )
+        facts["evaluates_uncounted"] = (
+            isinstance(self.loop, Loop) and self.loop.distribution is None and self.loop.evaluates_uncounted
+        )
         facts["validated"] = isinstance(self.loop, Loop) and any(
             use.validation is not None or use.hooks.evaluators or use.listens for use in self.loop.uses
         )

@@ -85,6 +85,21 @@ def counted_step(generator: ModelWriter, step: Sequence[Row]) -> Sequence[Row]:
     return [with_body(method, body)]
 
 
+def counted_evaluation(generator: ModelWriter, step: Sequence[Row]) -> Sequence[Row]:
+    """`test_step` whose metrics count no batch behind the last; `step` is the model's own, if it has one."""
+    method = _method("test_step", step)
+    body = statements(
+        """
+        # Else Keras 3 counts a batch where it finds that the data end.
+        with {tf}.control_dependencies({tf}.nest.flatten(data, expand_composites=True)):
+            {body}
+        """,
+        tf=generator.shared.tf,
+        body=body_of(method),
+    )
+    return [with_body(method, body)]
+
+
 def silent_step(generator: ModelWriter, step: Sequence[Row]) -> Sequence[Row]:
     """`test_step` that writes no summaries to the folder of the evaluations, as an Estimator writes none."""
     method = _method("test_step", step)

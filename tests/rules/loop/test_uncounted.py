@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from modelfn.programs import migrate
+from modelfn.programs import method, migrate
 from test_loop import ESTIMATOR, MODEL
 from test_loop_summaries import ERROR, TAIL
 from test_loop_summaries import HEAD as SUMMARIZED
@@ -87,3 +87,40 @@ def test_models_that_the_program_does_not_write_keep_the_helpers() -> None:
     keras = "estimator = tf.keras.estimator.model_to_estimator(model)\n"
     made = "model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\nmodel.compile('sgd', 'mse')\n"
     assert ".fit(" not in migrate(LINES + made + keras + TRAIN + TRAIN)
+
+
+EVALUATED = """import tensorflow as tf
+
+
+def model_fn(features, labels, mode):
+    outputs = tf.layers.dense(features["x"], 1)
+    loss = tf.reduce_mean(tf.nn.relu(outputs - labels))
+    train_op = tf.train.AdamOptimizer().minimize(loss, tf.train.get_global_step())
+    metrics = {"error": tf.metrics.mean(tf.reduce_max(tf.abs(outputs - labels)))}
+    return tf.estimator.EstimatorSpec(mode, predictions={"y": outputs}, loss=loss, train_op=train_op, eval_metric_ops=metrics)
+
+
+def input_fn():
+    return DATA.batch(4)
+
+
+estimator = tf.estimator.Estimator(model_fn)
+estimator.train(lambda: input_fn().repeat(), steps=5)
+estimator.evaluate(input_fn)
+"""
+
+
+@pytest.mark.parametrize(
+    ("data", "waits"),
+    [
+        ("tf.data.TextLineDataset(PATH).map(parse)", True),
+        ("tf.data.Dataset.from_tensor_slices(load()).filter(is_good)", True),
+        ("tf.data.Dataset.from_tensor_slices(load())", False),
+    ],
+)
+def test_an_evaluation_counts_no_batch_behind_the_last(data: str, waits: bool) -> None:
+    """Keras 3 updates metrics of single numbers once more where it finds that data of an unknown number end."""
+    text = migrate(EVALUATED.replace("DATA", data))
+    assert ".evaluate(" in text and ("def test_step" in text) is waits
+    if waits:
+        assert "control_dependencies(tf.nest.flatten(data" in method(text, "test_step")
