@@ -191,12 +191,12 @@ class OptimizerArguments:
 
     def _rates(self, module: Module, node: ast.Call, what: str, part: str) -> Iterator[Edit]:
         """Edits of schedules of TensorFlow 1 that an optimizer of Keras is given. Raises Unsupported for others of its steps."""
-        for value in (*node.args, *(keyword.value for keyword in node.keywords)):
-            name = module.resolve(value.func) if isinstance(value, ast.Call) else None
-            writing = _Writing(self, module, part)
-            if name in schedules.SCHEDULES or isinstance(value, ast.Name):
-                text = writing.text(value)
-                yield from _written(module, value, text) if name in schedules.SCHEDULES else ()
+        for value in (*node.args, *(keyword.value for keyword in node.keywords if keyword.arg is not None)):
+            where, source = self._followed(module, value)
+            name = where.resolve(source.func) if isinstance(source, ast.Call) else None
+            if name in schedules.SCHEDULES:
+                writing = _Writing(self, where, part)
+                yield from _written(where, source, writing.text(source))
                 yield from writing.edits
             elif any(
                 module.resolve(n) in optimizers.STEPS for n in walk(value) if isinstance(n, (ast.Name, ast.Attribute))
