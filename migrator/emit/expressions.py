@@ -24,6 +24,7 @@ from migrator.analyse.variables.scopes import keras_name, without_slashes
 from migrator.analyse.variables.variablechoices import listed
 from migrator.analyse.variables.variables import named_by_path, trainable_variables
 from migrator.emit.render import Renderer
+from migrator.normalise.functions.possible_values import may_be_none
 from migrator.resolve.symbols import Scope
 
 TRAINING, NOT_TRAINING = frozenset({"train"}), frozenset({"eval", "infer"})
@@ -119,6 +120,10 @@ class Expressions:
                 break
             node = leaves[0].node.value
         return node
+
+    def may_be_none(self, node: ast.expr) -> bool:
+        """Whether the program is seen to give None for a value."""
+        return may_be_none(self.plan.sublayers.project, self.plan.module, node)
 
     def may_come_from(self, node: ast.expr, words: tuple[str, ...]) -> bool:
         """Whether the value may be the result of a function (or of a layer with an activation) named by `words`."""

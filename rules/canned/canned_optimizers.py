@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import Value, is_empty
 from migrator.emit.render import Renderer
+from migrator.normalise.functions.possible_values import may_be_none
 from migrator.resolve.module import Module
 from migrator.resolve.parsing import expression_tree
 from migrator.resolve.project import Project
@@ -336,6 +337,9 @@ class _Writing:
 
     def resolve(self, node: ast.expr) -> str | None:
         return self.module.resolve(node)
+
+    def may_be_none(self, node: ast.expr) -> bool:
+        return may_be_none(self.owner.project, self.module, node)
 
     def is_static(self, node: ast.expr) -> bool:
         value = self.followed(node)

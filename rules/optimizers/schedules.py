@@ -10,7 +10,14 @@ from migrator.analyse.function.translate import Expression, Writing, bind, forma
 
 def renamed(given: dict[str, ast.expr], writing: Writing, names: dict[str, str]) -> list[tuple[str | None, str]]:
     """Arguments in the order of `names` (TF1 name to Keras name; an empty one is positional), where they are given."""
-    return [(new or None, writing.text(given[old])) for old, new in names.items() if old in given]
+    return [(new or None, _given(old, given[old], writing)) for old, new in names.items() if old in given]
+
+
+def _given(name: str, value: ast.expr, writing: Writing) -> str:
+    """An argument. Keras makes the optimizer, and asks for its rate, also where nothing is trained and the program has no number
+    of steps."""
+    stands_in = name in ("decay_steps", "first_decay_steps") and writing.may_be_none(value)
+    return f"{writing.text(value)} or 1" if stands_in else writing.text(value)
 
 
 # Schedule of TF1: signature, Keras class, its arguments by TF1 name.

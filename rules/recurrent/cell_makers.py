@@ -80,6 +80,9 @@ class _Writing(Writing):
     def may_come_from(self, node: ast.expr, words: tuple[str, ...]) -> bool:
         return False
 
+    def may_be_none(self, node: ast.expr) -> bool:
+        return False
+
     def in_training(self, node: ast.expr, neutral: float) -> str | None:
         return self.text(node) if self.found.drops and self.found.only_in_training else None
 

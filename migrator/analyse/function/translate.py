@@ -106,6 +106,9 @@ class Writing(Protocol):
     def followed(self, node: ast.expr) -> ast.expr:
         """The expression behind a name that is assigned once."""
 
+    def may_be_none(self, node: ast.expr) -> bool:
+        """Whether the program is seen to give None for a value, as for a number of steps where it does not train."""
+
     def may_come_from(self, node: ast.expr, words: tuple[str, ...]) -> bool:
         """Whether the value may be the result of a function (or of a layer with an activation) named by `words`."""
 

@@ -55,6 +55,11 @@ def possible_values(project: Project, module: Module, node: ast.expr, whole: boo
     return search.found
 
 
+def may_be_none(project: Project, module: Module, node: ast.expr) -> bool:
+    """Whether None is seen to be among what an expression may stand for."""
+    return any(_is_none(value) for _, value in possible_values(project, module, node, whole=True).values)
+
+
 def handed(project: Project, module: Module, node: ast.expr) -> PossibleValues | None:
     """What an expression may stand for; None where it names a function itself, or where it comes from is not seen."""
     found = possible_values(project, module, node)
