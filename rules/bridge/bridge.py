@@ -109,6 +109,7 @@ class BridgeRewrite(ProgramRewrite):
         obstacles.refuse()
         if isinstance(self.loop, Loop):
             self._settle_loop(self.loop)
+            self._tell_loop(self.loop)
         else:
             self._methods()
         reached = self._reached()
