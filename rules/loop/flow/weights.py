@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 from typing import Optional
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.plan import Plan
+from migrator.analyse.function.translate import is_none
 from migrator.analyse.statements.modes import ALL_MODES
 from migrator.analyse.training.clipping import with_clipping
 from migrator.analyse.training.trainop import train_op
+from migrator.resolve.calls import arguments
+from migrator.resolve.syntax import walk
 
 
 @dataclass(frozen=True)
@@ -43,4 +47,38 @@ def _is_stepped(plan: Plan) -> bool:
         found = train_op(plan)
     except Unsupported:
         return False
-    return found is not None and with_clipping(plan, found, alone=True).plain
+    if found is None:
+        return False
+    single = len(found.updates) == 1 and not (found.others or found.condition or found.changes or found.averages)
+    return with_clipping(plan, found, alone=True).plain or (single and _reach_all(plan))
+
+
+def _reach_all(plan: Plan) -> bool:
+    """Whether gradients are those of all trainable variables, of which nothing but absent ones are left out."""
+    nodes = [node for leaf in plan.gradients for node in walk(leaf.node)]
+    taken = [node for node in nodes if isinstance(node, ast.Call) and _takes_gradients(plan, node)]
+    kept = all(_is_there(test) for node in nodes if isinstance(node, ast.comprehension) for test in node.ifs)
+    plain = not any(isinstance(node, (ast.For, ast.While, ast.If, ast.IfExp, ast.Slice)) for node in nodes)
+    return plain and kept and len(taken) == 1 and _is_of_all(plan, taken[0])
+
+
+def _takes_gradients(plan: Plan, call: ast.Call) -> bool:
+    method = isinstance(call.func, ast.Attribute) and call.func.attr == "compute_gradients"
+    return method or plan.module.resolve(call.func) == "tensorflow.gradients"
+
+
+def _is_of_all(plan: Plan, call: ast.Call) -> bool:
+    """Whether a call asks for the gradients of all trainable variables."""
+    given = next((keyword.value for keyword in call.keywords if keyword.arg in ("var_list", "xs")), None)
+    variables = given or (call.args[1] if len(call.args) > 1 else None)
+    if variables is None:
+        return plan.module.resolve(call.func) != "tensorflow.gradients"
+    found = plan.followed(variables, "train")[0]
+    name = plan.module.resolve(found.func) if isinstance(found, ast.Call) and not arguments(found) else None
+    return name == "tensorflow.trainable_variables"
+
+
+def _is_there(test: ast.expr) -> bool:
+    """``gradient is not None``."""
+    plain = isinstance(test, ast.Compare) and [type(op) for op in test.ops] == [ast.IsNot]
+    return plain and isinstance(test, ast.Compare) and is_none(test.comparators[0])

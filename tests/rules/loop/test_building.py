@@ -87,3 +87,29 @@ def test_the_optimizer_has_no_weights_of_its_own_made_where_it_moves_some() -> N
     assert step in MODEL
     text = migrate(f"{MODEL.replace(step, some)}{MADE}{TRAIN}")
     assert "optimizer.build(" not in text
+
+
+CLIPPED = """\
+    optimizer = tf.train.AdamOptimizer(0.1)
+    pairs = optimizer.compute_gradients(loss{variables})
+    pairs = [(tf.clip_by_norm(g, 5.0), v) for g, v in pairs if {kept}]
+    train_op = optimizer.apply_gradients(pairs, global_step=tf.train.get_global_step())
+"""
+
+
+@pytest.mark.parametrize(
+    ("variables", "kept", "whole"),
+    [
+        ("", "g is not None", True),
+        (", var_list=tf.trainable_variables()", "g is not None", True),
+        ("", "'bias' not in v.name", False),
+        (", tf.trainable_variables('dense')", "g is not None", False),
+    ],
+)
+def test_the_optimizer_has_its_own_made_where_gradients_of_all_weights_reach_it(
+    variables: str, kept: str, whole: bool
+) -> None:
+    head, _, rest = MODEL.partition("    train_op =")
+    model = head + CLIPPED.format(variables=variables, kept=kept) + rest.partition("\n")[2]
+    text = run(f"{model}{MADE}{TRAIN}")["program.py"].after.decode()
+    assert ("optimizer.build(model.trainable_variables)" in text) is whole
