@@ -388,7 +388,7 @@ class LoopWriter:
         """The line that gives all replicas the means of their moving statistics."""
         newest = f"{self._checkpoints(use, model)}.latest_checkpoint"
         restored = f"{self.names.checkpoint(self.loop.first)}.restore({newest})"
-        return f"{restored}  # the means of what each replica has of its own"
+        return f"{restored}  # moving averages differ by replica: the checkpoint holds their means"
 
     def _kept(self, use: Use) -> list[tuple[int, int]]:
         """Where those parts of a call lie that are written anew."""

@@ -97,7 +97,7 @@ def loss_methods(generator: ModelWriter, leaves: list[Leaf]) -> tuple[Sequence[R
     if facts["plain"] and facts["recorded"]:  # so that no XLA is between a step and the end of the data
         update = statements(
             """
-            with {tf}.control_dependencies([{loss}]):  # Keras 3 counts no batch behind the last
+            with {tf}.control_dependencies([{loss}]):  # else Keras 3 counts a batch where the data end
                 {update}
             """,
             tf=shared.tf,
