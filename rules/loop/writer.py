@@ -388,7 +388,7 @@ class LoopWriter:
         """The line that gives all replicas the means of their moving statistics."""
         newest = f"{self._checkpoints(use, model)}.latest_checkpoint"
         restored = f"{self.names.checkpoint(self.loop.first)}.restore({newest})"
-        return f"{restored}  # moving averages differ by replica: the checkpoint holds their means"
+        return f"{restored}  # which has means of replicas' moving averages"
 
     def _kept(self, use: Use) -> list[tuple[int, int]]:
         """Where those parts of a call lie that are written anew."""

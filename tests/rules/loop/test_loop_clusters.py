@@ -271,7 +271,7 @@ def normalized(model: str) -> str:
 
 def test_workers_evaluate_with_the_means_of_their_moving_statistics() -> None:
     text = made(normalized(OF_CLUSTER), SPECS + EVALUATE, SAVED)
-    restored = "checkpoint.restore(checkpoints.latest_checkpoint)  # moving averages differ by replica: the checkpoint holds their means\n"
+    restored = "checkpoint.restore(checkpoints.latest_checkpoint)  # which has means of replicas' moving averages\n"
     assert f"checkpoints.save(model.optimizer.iterations)\n    {restored}    steps = len(" in text
     assert f"\n{restored}steps = len(" in made(normalized(OF_CLUSTER), TRAIN + EVALUATE, SAVED)
     assert restored not in made(normalized(OF_SERVERS), TRAIN + EVALUATE, SAVED)

@@ -100,7 +100,7 @@ NORMALIZED = COMPILED.replace(
     'tf.layers.dense(features["x"], params["units"])',
     'tf.layers.dense(tf.layers.batch_normalization(features["x"], training=mode == "train"), params["units"])',
 )
-RESTORED = "checkpoint.restore(checkpoints.latest_checkpoint)  # moving averages differ by replica: the checkpoint holds their means\n"
+RESTORED = "checkpoint.restore(checkpoints.latest_checkpoint)  # which has means of replicas' moving averages\n"
 
 
 def test_moving_statistics_are_evened_out_by_the_checkpoint() -> None:
