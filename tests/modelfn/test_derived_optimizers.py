@@ -111,7 +111,6 @@ TWICE = USE + "\nprint(optimizer)"
         (FORMULA, USE),
         (KEEPS_ARGS, USE),
         (COMPUTE, TWICE),
-        (COMPUTE, USE.replace("0.5)", "0.5, beta1=0.8)")),  # goes to the base with the others
         (COMPUTE, USE.replace(f"global_step={STEP}", f"{STEP}, gate_gradients=2")),
     ],
 )
@@ -123,3 +122,8 @@ def test_classes_that_stay(methods: str, use: str) -> None:
         assert unit.tier == "manual"  # a graph of TensorFlow 2 would not call it
     else:
         assert unit.tier == "bridge" and "class Own(tf.compat.v1.train.AdamOptimizer):" in outcomes[PATH].after.decode()
+
+
+def test_keywords_that_go_to_the_base_are_those_of_its_optimizer() -> None:
+    text = migrate(program(COMPUTE, use=USE.replace("0.5)", "0.5, beta1=0.8)")))
+    assert "tf.keras.optimizers.Adam(rate, beta_1=0.8, epsilon=1e-8, clipnorm=0.5)" in text

@@ -20,7 +20,7 @@ PROGRAMS = Path(__file__).parent / "programs"
 @pytest.fixture(scope="session")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
     """`programs/old.py`, recorded in live mode (which serves replay mode as well)."""
-    case = Case("old", Program(PROGRAMS / "old.py"), mode="live", dialect="v1")
+    case = Case("old", Program(PROGRAMS / "old.py"), mode="live")
     return run_side("old", case.old, tmp_path_factory.mktemp("old") / "side", Progress(quiet=True), case, None)
 
 
@@ -30,9 +30,7 @@ def replay(recorded: Recorded, tmp_path: Path) -> Callable[..., CaseReport]:
 
     def run(fault: str = "", mode: str = "replay", **changes: object) -> CaseReport:
         args = (fault,) if fault else ()
-        case = Case(
-            "case", Program(PROGRAMS / "old.py"), Program(PROGRAMS / "new.py", args=args), mode=mode, dialect="v1"
-        )
+        case = Case("case", Program(PROGRAMS / "old.py"), Program(PROGRAMS / "new.py", args=args), mode=mode)
         case = replace(case, **changes)  # type: ignore[arg-type]
         return replay_and_compare(case, recorded, tmp_path / "new", Progress(quiet=True))
 

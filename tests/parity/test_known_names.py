@@ -8,6 +8,7 @@ from textwrap import dedent
 
 from migrator.parity.judge.case import Case, Program
 from migrator.parity.run.runner import _with_names
+from migrator.vocabulary.settings import Settings
 
 OLD = """\
 import tensorflow as tf
@@ -37,11 +38,11 @@ def test_blocks_of_equal_paths_are_told_apart(tmp_path: Path) -> None:
     (tmp_path / "new.py").write_text("")
     case = Case("case", Program(tmp_path / "old.py"), Program(tmp_path / "new.py"))
     wanted = tuple((f"block_*/dense/{leaf}", f"block_layers.*.dense.{leaf}") for leaf in ("kernel", "bias"))
-    assert _with_names(case, tmp_path / "root") == replace(case, derived=(wanted,))
+    assert _with_names(case, tmp_path / "root", Settings()) == replace(case, derived=(wanted,))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["new.py", "old.py", "root"]
 
 
 def test_a_program_that_is_not_migrated_has_none(tmp_path: Path) -> None:
     (tmp_path / "old.py").write_text("import tensorflow as tf\ntf.estimator.BoostedTreesClassifier([])\n")
     case = Case("case", Program(tmp_path / "old.py"), Program(tmp_path / "old.py"))
-    assert _with_names(case, tmp_path / "root") == case
+    assert _with_names(case, tmp_path / "root", Settings()) == case

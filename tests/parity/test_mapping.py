@@ -17,6 +17,7 @@ from migrator.parity.probe.recorded.mapping import (
     normalise,
 )
 from migrator.parity.run import runner
+from migrator.vocabulary.settings import Settings
 
 
 def variables(*items: tuple[str, tuple[int, ...]], trainable: bool = True) -> list[Variable]:
@@ -197,7 +198,7 @@ tf.estimator.Estimator(model_fn).train(read, steps=1)
 def test_what_a_migration_knows_gives_way_where_a_condition_decides_which_layers_there_are(tmp_path: Path) -> None:
     (tmp_path / "p").mkdir()
     (tmp_path / "p" / "chosen.py").write_text(CHOSEN)
-    case = runner._migrated(Case("", Program(tmp_path / "p" / "chosen.py")), tmp_path / "copies")
+    case = runner._migrated(Case("", Program(tmp_path / "p" / "chosen.py")), tmp_path / "copies", Settings())
     assert case.variables == () and len(case.derived) == 1  # a hint, which `best_fitting` leaves out where sizes differ
     old, new = Variable("dense_1/kernel", (8, 1)), Variable("model/dense/kernel", (4, 8))
     assert fitting([(old, new)]) == []

@@ -133,7 +133,7 @@ def test_other_programs_of_the_folder_say_nothing_of_the_dialect(
     (tmp_path / "nets").mkdir()
     (tmp_path / "nets" / "__init__.py").write_text("from nets import build\n")
     (tmp_path / "nets" / "build.py").write_text("import tensorflow as tf\ntf.placeholder\n")
-    (tmp_path / "main.py").write_text(f"import tensorflow as tf\n{text}")
+    (tmp_path / "main.py").write_text(f"import tensorflow as tf\n{text}tf.keras\n")
     assert written_for_v1(str(tmp_path), str(tmp_path / start) if ".py" in start else start) is expected
 
 

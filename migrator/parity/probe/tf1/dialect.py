@@ -89,15 +89,17 @@ def _below(globals: Any, root: str) -> bool:
 def written_for_v1(root: str, start: str = "") -> bool:
     """Whether a program below `root` uses, through a plain `import tensorflow`, names that only TensorFlow 1 has.
 
-    `start` is the file that starts it, or the name of its module: other programs of the folder say nothing about it.
+    `start` is the file that starts it, or the name of its module: other programs of the folder say something of it only where
+    it has no plain import itself.
     """
     import tensorflow as tf
 
-    for path in _files_of(root, start):
-        for name in _tensorflow_names(path):
-            if name.startswith("contrib") or (not _has(tf, name) and _has(tf.compat.v1, name)):
-                return True
-    return False
+    files = _files_of(root, start)
+    names = [name for path in files for name in _tensorflow_names(path)]
+    names = names or [name for path in _python_files(root) for name in _tensorflow_names(path)]
+    return any(
+        name.startswith("contrib") or (not _has(tf, name) and _has(tf.compat.v1, name)) for name in dict.fromkeys(names)
+    )
 
 
 def _has(module: Any, name: str) -> bool:
@@ -110,7 +112,7 @@ def _has(module: Any, name: str) -> bool:
     return True
 
 
-def _files_of(root: str, start: str) -> Iterator[str]:
+def _files_of(root: str, start: str) -> list[str]:
     """The files of a program: those that it imports by names, wherever they stand; all where it finds others by texts."""
     files = list(_python_files(root))
     names = {path: tuple(os.path.relpath(path, root)[:-3].split(os.sep)) for path in files}
@@ -122,9 +124,9 @@ def _files_of(root: str, start: str) -> Iterator[str]:
         found[path] = None
         imported = _imports(path)
         if imported is None:
-            return iter(files)
+            return files
         waiting += (other for name in imported for other in _named(names, name))
-    return iter(found or files)
+    return list(found) or files
 
 
 def _named(names: Mapping[str, tuple[str, ...]], start: str) -> list[str]:
