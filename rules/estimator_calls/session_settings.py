@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import Union
+from typing import Optional, Union
 
 from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
@@ -24,6 +24,11 @@ _INSTEAD = {
     "global_jit_level": "tf.config.optimizer.set_jit",
 }
 """What takes the place of a field."""
+_PLACED = {
+    "allow_soft_placement": ("config.set_soft_device_placement", True),
+    "log_device_placement": ("debugging.set_log_device_placement", False),
+}
+"""Fields that have one function of TensorFlow 2 each, which may be called at any time, with its default."""
 _NO_GPU = 'tf.config.set_visible_devices([], "GPU")'
 _DEVICES = "tf.config.set_visible_devices, and tf.config.set_logical_device_configuration for several of one CPU"
 Argument = Union[ast.expr, ast.keyword]
@@ -71,21 +76,43 @@ def makers(module: Module, value: ast.Name) -> list[ast.stmt]:
 
 
 def taken_over(module: Module, value: ast.expr) -> str:
-    """What takes the place of settings of sessions that are dropped."""
+    """What takes the place of settings of sessions that are dropped, but for `placements`; empty if there are no others."""
+    told: dict[str, str] = {}
+    fields = _fields(module, value)
+    for name, given in fields.items():
+        counted = name == "device_count" and given is not None
+        told[name] = _counted(given) if counted and given is not None else _INSTEAD.get(name, "")
+    texts = [f"{name}: {text}" for name, text in told.items() if text and name not in _PLACED]
+    if fields and fields.keys() <= _PLACED.keys():
+        return ""
+    return f"session_config is dropped: {'; '.join(texts) or 'set threads and devices through tf.config'}"
+
+
+def placements(module: Module, value: ast.expr) -> dict[str, ast.expr]:
+    """What settings of sessions say of the places of ops, by the functions of TensorFlow 2 for that: all but defaults."""
+    found: dict[str, ast.expr] = {}
+    for name, given in _fields(module, value).items():
+        function, default = _PLACED.get(name, ("", None))
+        if function and given is not None and getattr(given, "value", None) is not default:
+            found[function] = given
+    return found
+
+
+def _fields(module: Module, value: ast.expr) -> dict[str, Optional[ast.expr]]:
+    """The fields that are set, with their values."""
     gone: list[ast.AST] = [value]
     if isinstance(value, ast.Name):
         made = makers(module, value)
         assigned = module.assignment(value)
         gone += made or ([assigned.value] if assigned is not None else [])
-    fields: dict[str, str] = {}
-    inside = [node for part in gone for node in walk(part)]
-    for node in inside:
+    fields: dict[str, Optional[ast.expr]] = {}
+    for node in (node for part in gone for node in walk(part)):
         if isinstance(node, ast.keyword) and node.arg is not None:
-            fields[node.arg] = _counted(node.value) if node.arg == "device_count" else _INSTEAD.get(node.arg, "")
-        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):  # device_count cannot be set so
-            fields[node.attr] = _INSTEAD.get(node.attr, "")
-    told = [f"{name}: {text}" for name, text in fields.items() if text]
-    return f"session_config is dropped: {'; '.join(told) or 'set threads and devices through tf.config'}"
+            fields[node.arg] = node.value
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            statement = module.parent(node)
+            fields[node.attr] = statement.value if isinstance(statement, ast.Assign) else None
+    return fields
 
 
 def _counted(value: ast.expr) -> str:

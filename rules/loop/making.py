@@ -106,7 +106,7 @@ def made(
         for each in (each for each in source.settings.sessions if each not in held):
             held.add(each)
             yield from page.instead(each, [text for _, text in comments(page.module, *page.module.span(each))])
-        lines = _seeded(source.settings, loop, page)
+        lines = [*_placed(source.settings, page), *_seeded(source.settings, loop, page)]
         if statement is not None and statement not in held:
             held.add(statement)
             lines = [*(text for _, text in comments(page.module, *page.module.span(statement))), *lines]
@@ -199,6 +199,11 @@ def is_held(loop: Loop, source: Source) -> bool:
     inputs = [each for use in loop.uses if source in use.sources for each in use.inputs]
     given = [part for each in inputs for part in given_parts(each.given)]
     return bool(source.params) and any(isinstance(v, ast.Name) and v.id == source.params for v in given)
+
+
+def _placed(settings: Settings, page: Page) -> list[str]:
+    """The lines that say where ops may run, and whether that is logged."""
+    return [f"{page.tf}.{function}({page.text(value)})" for function, value in settings.placements.items()]
 
 
 def _seeded(settings: Settings, loop: Loop, page: Page) -> list[str]:

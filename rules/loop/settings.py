@@ -19,7 +19,7 @@ from ..distribute import tpu_facts
 from ..distribute.task_reads import OF_TASKS
 from ..distribute.tpu_facts import Tpu, short_name, tpu_of
 from ..estimator_calls.estimator_values import ESTIMATOR, PREFIX, Construction
-from ..estimator_calls.session_settings import makers, taken_over
+from ..estimator_calls.session_settings import makers, placements, taken_over
 from .flow.handed import Handed, handed
 from .places import moves
 from .values import given_to, values_of
@@ -70,6 +70,8 @@ class Settings:
     """What makes settings of sessions, and goes."""
     session: Optional[tuple[ast.expr, str]] = None
     """Settings of sessions, and what takes their place."""
+    placements: dict[str, ast.expr] = field(default_factory=dict)
+    """What they say of the places of ops, by the functions that say so."""
     maybe_unseeded: bool = False
     """Whether its seed may be None, which is none."""
     handed: Optional[Handed] = None
@@ -205,7 +207,8 @@ def _configured(
         reads=tuple(found),
         tasks=tuple(tasks),
         sessions=tuple(sessions),
-        session=taken,
+        session=taken if taken is not None and taken[1] else None,
+        placements={} if session is None or is_none(session) else placements(module, session),
         maybe_unseeded="tf_random_seed" in fields and may_be_none(project, module, fields["tf_random_seed"]),
         handed=parameter,
     )

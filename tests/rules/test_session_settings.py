@@ -93,12 +93,30 @@ def dropped(text: str, word: str = "session_config") -> list[str]:
 
 
 def test_what_takes_their_place_is_said_once() -> None:
-    made = "tf.ConfigProto(device_count={'GPU': 0, 'CPU': 2}, allow_soft_placement=True, log_device_placement=False)"
+    made = (
+        "tf.ConfigProto(device_count={'GPU': 0, 'CPU': 2}, allow_soft_placement=True, inter_op_parallelism_threads=2)"
+    )
     (told,) = dropped(MAKES % made)
-    assert 'device_count: tf.config.set_visible_devices([], "GPU"); allow_soft' in told
-    assert "allow_soft_placement: tf.config.set_soft_device_placement; log_dev" in told
-    assert "log_device_placement: tf.debugging.set_log_device_placement" in told
-    assert "threading" not in told and told.startswith("program.py:")
+    assert 'device_count: tf.config.set_visible_devices([], "GPU"); inter_op' in told
+    assert "inter_op_parallelism_threads: tf.config.threading.set_inter_op_parallelism_threads" in told
+    assert "intra" not in told and told.startswith("program.py:")
+
+
+@pytest.mark.parametrize(
+    ("settings", "written"),
+    [
+        ("settings = tf.ConfigProto(allow_soft_placement=True, log_device_placement=False)\n", []),
+        (
+            "settings = tf.ConfigProto(allow_soft_placement=FLAGS.soft)\nsettings.log_device_placement = True\n",
+            ["tf.config.set_soft_device_placement(FLAGS.soft)", "tf.debugging.set_log_device_placement(True)"],
+        ),
+    ],
+)
+def test_where_ops_may_run_is_said_to_tensorflow_where_it_is_not_the_default(settings: str, written: list[str]) -> None:
+    text = settings + MAKES % "settings"
+    assert dropped(text) == []
+    lines = run(OF_LOOP + LOOP % text)["program.py"].after.decode().splitlines()
+    assert [line.strip() for line in lines if "_placement(" in line] == written
 
 
 def test_options_that_nothing_reads_any_more_are_named() -> None:
