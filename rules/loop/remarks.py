@@ -102,6 +102,7 @@ WITH_ONE_WORKER = (
     "each worker went through all of their own data: multiply steps_per_epoch by their number for as many steps"
 )
 
+OF_UNSAVED = "a TPUEstimator that saves no checkpoints evaluates the weights that it begins with; the model those that it trained"
 OF_IDLE_STOPS = (
     "the training is evaluated at its end alone now, so that no evaluation stops it early: with save_checkpoints_steps in "
     "its configuration it is evaluated every so many steps"
@@ -145,6 +146,8 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
             )
         if source.settings.session is not None:
             yield source.module, *source.settings.session
+        if source.settings.unsaved and any(use.method != "train" for use in loop.uses if source in use.sources):
+            yield source.module, call, OF_UNSAVED
         if source.settings.tpu.always and source.settings.tpu.resolver is None:
             yield source.module, call, _WITHOUT_TPU
         if source.settings.directory is not None and not source.needs_keras_2 and not _is_restored(loop, source):

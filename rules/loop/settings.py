@@ -70,6 +70,8 @@ class Settings:
     """What makes settings of sessions, and goes."""
     session: Optional[tuple[ast.expr, str]] = None
     """Settings of sessions, and what takes their place."""
+    unsaved: bool = False
+    """Whether a TPUEstimator is to save nothing."""
     placements: dict[str, ast.expr] = field(default_factory=dict)
     """What they say of the places of ops, by the functions that say so."""
     maybe_unseeded: bool = False
@@ -178,6 +180,10 @@ def _configured(
         kept.pop("eval_distribute", None)  # a model evaluates with the strategy that it trains with
     if "save_checkpoints_steps" in kept:
         kept.pop("save_checkpoints_secs", None)
+    nowhere = is_none(kept.get("model_dir")) and is_none(construction.arguments.get("model_dir"))
+    unsaved = construction.tpu and nowhere and is_none(kept.get("save_checkpoints_steps", call))
+    if unsaved:
+        del kept["save_checkpoints_steps"]
     more = sorted(set(kept) - _WRITTEN - set(beside if construction.tpu else ()))
     if more:
         return reason_at(f"`{more[0]}` of its configuration", module, kept[more[0]])
@@ -208,6 +214,7 @@ def _configured(
         tasks=tuple(tasks),
         sessions=tuple(sessions),
         session=taken if taken is not None and taken[1] else None,
+        unsaved=unsaved,
         placements={} if session is None or is_none(session) else placements(module, session),
         maybe_unseeded="tf_random_seed" in fields and may_be_none(project, module, fields["tf_random_seed"]),
         handed=parameter,
