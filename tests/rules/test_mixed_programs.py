@@ -94,7 +94,7 @@ def test_all_is_native_or_nothing_needs_the_graph(style: str) -> None:
 
 
 def test_a_program_that_neither_tier_holds_says_why_for_both() -> None:
-    text = PROGRAM + "with tf.Session() as session:\n    pass\n"
+    text = PROGRAM + "with tf.Session() as session:\n    session.run(OPS)\n"
     after, said, _ = migrated(text)
     assert after == text
     (message,) = (line for line in said if line.startswith("this Estimator program"))

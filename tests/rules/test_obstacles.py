@@ -45,7 +45,7 @@ def test_what_stands_around_the_model_fn_is_gathered(tmp_path: Path) -> None:
 estimator.train(lambda: None, saving_listeners=[listener])
 make = tf.estimator.RunConfig
 with tf.Session() as session:
-    estimator.experimental_export_all_saved_models("out")
+    session.run(estimator.experimental_export_all_saved_models("out"))
 """,
     )
     wanted = {
