@@ -88,6 +88,8 @@ def _leftovers(driver: Driver, own: list[Edit], spans: Spans, helpers: Helpers) 
         function = inside_unused(module, node, helpers.unused) if name in SESSIONS else None
         if function is not None and not has_own_graph(module, node):
             driver.remark(node, said_of_unused(function, name))
+        if name in SESSIONS and function is None and not spans.hold(span) and not helpers.unused.hold(span):
+            _check_session(module, node, name, own)
         if spans.hold(span) or edited.touch(span) or not (is_refused(name) or name in GRAPH_SCOPES):
             continue
         statement = module.statement(node)
@@ -107,6 +109,16 @@ def _leftovers(driver: Driver, own: list[Edit], spans: Spans, helpers: Helpers) 
             elif function is None and not reads_alias(module, node):
                 _refuse(name, node)
     return list(found)
+
+
+def _check_session(module: Module, node: ast.expr, name: str, own: list[Edit]) -> None:
+    """Refuse a session on the graph that TensorFlow 2 does not have, unless it goes."""
+    (start, end), last = module.span(node), name.rpartition(".")[2]
+    gone = any(
+        edit.start <= start and end <= edit.end and last not in edit.text for edit in own if edit.start < edit.end
+    )
+    if not gone and not has_own_graph(module, node):
+        raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} works on the graph by itself", node)
 
 
 def _refuse(name: str, node: ast.expr) -> None:

@@ -123,3 +123,38 @@ def test_a_hub_module_in_a_helper_of_another_file_is_refused(style: str) -> None
         "plain.py": "bridge" if style == "bridge" else "native",
     }
     assert outcomes["text.py"].after.decode() == helper
+
+
+LAYERS = """\
+import tensorflow as tf
+
+
+def model_fn(features, labels, mode):
+    loss = tf.losses.mean_squared_error(labels, tf.layers.dense(features["x"], 1))
+    train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+def input_fn():
+    return tf.data.Dataset.from_tensors(({"x": [[1.0]]}, [[1.0]])).repeat()
+
+
+def show():
+    with tf.Session() as sess:
+        print(sess.run(tf.constant(1) + 2))
+
+
+{call}tf.estimator.Estimator(model_fn).train(input_fn, steps=2)
+"""
+
+
+def test_a_session_that_is_opened_keeps_a_program_from_layers_too() -> None:
+    outcome = run(LAYERS.format(call="show()\n"))["program.py"]
+    assert outcome.after.decode() == LAYERS.format(call="show()\n")
+    assert any("tf.Session works on the graph by itself" in d.message for d in outcome.remaining)
+
+
+def test_one_that_nothing_opens_does_not() -> None:
+    outcome = run(LAYERS.format(call=""))["program.py"]
+    assert ".fit(" in outcome.after.decode()
+    assert any("opens a session" in d.message for d in outcome.remaining)
