@@ -149,12 +149,12 @@ def show():
 
 
 def test_a_session_that_is_opened_keeps_a_program_from_layers_too() -> None:
-    outcome = run(LAYERS.format(call="show()\n"))["program.py"]
-    assert outcome.after.decode() == LAYERS.format(call="show()\n")
+    outcome = run(LAYERS.replace("{call}", "show()\n"))["program.py"]
+    assert outcome.after.decode() == LAYERS.replace("{call}", "show()\n")
     assert any("tf.Session works on the graph by itself" in d.message for d in outcome.remaining)
 
 
 def test_one_that_nothing_opens_does_not() -> None:
-    outcome = run(LAYERS.format(call=""))["program.py"]
+    outcome = run(LAYERS.replace("{call}", ""))["program.py"]
     assert ".fit(" in outcome.after.decode()
     assert any("opens a session" in d.message for d in outcome.remaining)
