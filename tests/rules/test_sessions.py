@@ -130,7 +130,8 @@ import tensorflow as tf
 
 
 def model_fn(features, labels, mode):
-    loss = tf.losses.mean_squared_error(labels, tf.layers.dense(features["x"], 1))
+    predictions = tf.layers.dense(features["x"], 1)
+    loss = tf.losses.mean_squared_error(labels, predictions)
     train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
     return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
 
