@@ -16,7 +16,7 @@ from ..loop.use import Use
 from .early_stops import EarlyStop, epochs
 from .elements import Condition
 from .evaluators import EVALUATES, SELDOM, Asked, Evaluator
-from .functions import BATCH, EPOCH, EVALUATED, Functions
+from .functions import BATCH, END, EPOCH, EVALUATED, Functions
 from .logged_values import Logged, line_text
 from .savers import SAVES
 
@@ -191,22 +191,28 @@ class CallbackWriter:
 
     def _logging(self, use: Use, lines: Sequence[Logged], model: str, functions: Functions, moment: str = BATCH) -> str:
         """A LambdaCallback that logs every so many steps, from the first one on where each is seen."""
-        tests = [self._is_due(line) for line in lines]
-        texts = [self._line(use, line, model) for line in lines]
+        called = []
+        often = [line for line in lines if line.every is not None]
+        tests = [self._is_due(line) for line in often]
+        texts = [self._line(use, line, model) for line in often]
         name = "log_progress" if moment == BATCH else "log_evaluation"
         if len(set(tests)) == 1:
-            called = functions.add(moment, name, texts, tests[0])
-        else:
+            called.append(functions.add(moment, name, texts, tests[0]))
+        elif often:
             unit, body = self.page.unit, list[str]()
             for test, text in zip(tests, texts):
                 body += [f"if {test}:", f"{unit}{text}"] if test else [text]
-            called = functions.add(moment, name, body)
-        return f"{self.keras}.LambdaCallback({called})"
+            called.append(functions.add(moment, name, body))
+        last = [self._line(use, line, model) for line in lines if line.at_end]
+        if last:
+            called.append(functions.add(END, "log_at_end", last))
+        return f"{self.keras}.LambdaCallback({', '.join(called)})"
 
     def _is_due(self, line: Logged) -> str:
         """The condition on which a step logs a line; none where each does."""
         step = "(batch + 1)" if self.loop.grouped else "batch"
         each = isinstance(line.every, ast.Constant) and line.every.value == 1
+        assert line.every is not None
         return "" if each else f"{step} % {self.page.closed(line.every)} == 0"
 
     def _line(self, use: Use, line: Logged, model: str) -> str:

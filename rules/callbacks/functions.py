@@ -12,8 +12,8 @@ from ..loop.page import Page
 from ..loop.places import has_its_line
 from ..loop.use import Use
 
-BATCH, EPOCH, EVALUATED = "on_train_batch_end", "on_epoch_end", "on_test_batch_end"
-_PARAMETERS = {BATCH: "batch, logs", EPOCH: "epoch, logs", EVALUATED: "batch, logs"}
+BATCH, EPOCH, EVALUATED, END = "on_train_batch_end", "on_epoch_end", "on_test_batch_end", "on_train_end"
+_PARAMETERS = {BATCH: "batch, logs", EPOCH: "epoch, logs", EVALUATED: "batch, logs", END: "logs"}
 _OWN = frozenset({"batch", "epoch", "logs"})
 
 

@@ -24,7 +24,8 @@ class Logged:
 
     at: ast.expr
     """Where the hook is made."""
-    every: ast.expr
+    every: ast.expr | None
+    """None: at the end of the training alone."""
     pairs: tuple[tuple[str, str], ...]
     """What the values are called, and the text that reads each, with `{model}` for the model."""
     formatter: ast.expr | None = None
@@ -34,6 +35,7 @@ class Logged:
     """What is not logged any more: tensors of many numbers."""
     tensors: ast.expr | None = None
     """What lists its tensors, by their names."""
+    at_end: bool = False
     timed: bool = False
     """Whether the hook logs every so many seconds, which callbacks do not count."""
 
@@ -45,7 +47,7 @@ class Logged:
     @property
     def parts(self) -> tuple[ast.expr, ...]:
         """Expressions that are written elsewhere."""
-        return (self.every,) if self.formatter is None else (self.every, self.formatter)
+        return tuple(part for part in (self.every, self.formatter) if part is not None)
 
 
 def logged(
@@ -57,9 +59,12 @@ def logged(
     """The line of a hook with these arguments, or why it is not understood; `tensors` are what values are called, their names
     and what is known of them."""
     told = {name: value for name, value in given.items() if not is_none(value) and not _is_false(value)}
-    every = told.pop("every_n_secs", None)
-    if ("every_n_iter" in told) is (every is not None) or set(told) - {"every_n_iter", "formatter"}:
-        return "a LoggingTensorHook at the end"
+    every, ends = told.pop("every_n_secs", None), told.pop("at_end", None)
+    if ends is not None and not (isinstance(ends, ast.Constant) and ends.value is True):
+        return "a LoggingTensorHook that may log at the end"
+    often = [node for node in (told.pop("every_n_iter", None), every) if node is not None]
+    if len(often) > 1 or not (often or ends) or set(told) - {"formatter"}:
+        return "a LoggingTensorHook whose steps are not seen"
     pairs, wanted, left = [], [], []
     for tag, name, value in tensors:
         if value is None:
@@ -70,9 +75,9 @@ def logged(
         key = log_key(name, value, values)
         wanted += [(key, value)] if value.kind == TENSOR else []
         pairs.append((tag, reading(key, value)))
-    often = told.get("every_n_iter") or ast.copy_location(ast.Constant(STEPS), at)
-    line = Logged(at, often, tuple(pairs), told.get("formatter"), tuple(wanted), tuple(left))
-    return replace(line, timed=every is not None)
+    steps = ast.copy_location(ast.Constant(STEPS), at) if every is not None else next(iter(often), None)
+    line = Logged(at, steps, tuple(pairs), told.get("formatter"), tuple(wanted), tuple(left))
+    return replace(line, timed=every is not None, at_end=ends is not None)
 
 
 def log_key(name: str, value: StepValue, values: StepValues) -> str:

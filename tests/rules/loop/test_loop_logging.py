@@ -210,8 +210,19 @@ def test_what_is_logged_by_time_is_so_by_steps_which_is_said(more: str) -> None:
     assert "what was logged by time is so every 100 steps" in messages(source)
 
 
-def test_what_is_logged_at_the_end_stays_with_helpers() -> None:
-    hook = logging('["cross_entropy"]', "every_n_iter=10, at_end=True")
+def test_what_is_logged_at_the_end() -> None:
+    text = migrate(program(logging('["cross_entropy"]', "every_n_iter=10, at_end=True")))
+    called = "on_train_batch_end=log_progress, on_train_end=log_at_end"
+    assert "def log_at_end(logs):\n    logging.info(" in text and called in joined(text)
+
+
+def test_what_is_logged_at_the_end_alone() -> None:
+    text = migrate(program(logging('["cross_entropy"]', "at_end=True")))
+    assert "LambdaCallback(on_train_end=log_at_end)" in text and "log_progress" not in text
+
+
+def test_what_may_be_logged_at_the_end_stays_as_it_is() -> None:
+    hook = logging('["cross_entropy"]', "every_n_iter=10, at_end=RATE > 1")
     assert ".fit(" not in run(program(hook))["program.py"].after.decode()
 
 
