@@ -41,6 +41,7 @@ from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Replace, Unprintable, code
+from migrator.vocabulary.unsupported import Unsupported
 
 N = TypeVar("N", ast.Call, ast.FunctionDef)
 Place = tuple[Module, ast.expr]
@@ -90,7 +91,13 @@ class Preparation(ObjectSteps):
                 return
             for entry in sorted(self._taken_out):
                 changes += unsaid(self.drafts, changes, *entry)
-            self.drafts.apply(changes)
+            try:
+                self.drafts.apply(changes)
+            except SyntaxError as problem:  # a comment amid arguments that become one line, for example
+                path = next(iter(changes)).edit.path
+                raise Unsupported(
+                    f"code of {path} cannot be brought together: its lines are broken so", None
+                ) from problem
             self._tidy()
 
     def _step(self) -> list[Change]:
