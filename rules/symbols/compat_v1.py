@@ -17,6 +17,7 @@ from migrator.rewrite import Import as NewImport
 from migrator.vocabulary.diagnostics import Diagnostic, Severity
 
 from .absl_modules import absl_changes, is_absl, short_name
+from .kept_names import may_stay
 from .symbol_rows import endpoints, find_row, rows
 from .symbol_table import rewrite_row
 from .tensorflow_names import PLAIN, VERSION_1, root_name
@@ -213,7 +214,11 @@ def _is_all(module: Module, entries: list[Import]) -> bool:
     if any("tensorflow" in entry.target and entry not in entries for entry in module.imports):
         return False
     for node, full in module.references():
-        if not full.startswith("tensorflow.") or is_absl(full):  # absl is no concern of ours, by whatever name
+        if not full.startswith("tensorflow."):
+            continue
+        if may_stay(full[len("tensorflow.") :]):  # and then another rule says why
+            return False
+        if is_absl(full):  # absl is no concern of ours, by whatever name
             continue
         if not _direct(module, node) or isinstance(module.parent(node), (ast.Assign, ast.AnnAssign, ast.NamedExpr)):
             return False

@@ -35,6 +35,13 @@ _WHY = {
 """Reasons, by the names below `tf.compat.v1` or the first part of those."""
 
 
+def may_stay(name: str) -> bool:
+    """Whether there is something to say of a name where it stays; without ``tensorflow.``."""
+    return (
+        name in _WHY or name.removeprefix("app.").partition(".")[0] in _WHY
+    )  # `tf.app.flags` becomes `tf.compat.v1.flags`
+
+
 class KeptName(Rule):
     """Say why a name of `tf.compat.v1` stays.
 
