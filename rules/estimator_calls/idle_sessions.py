@@ -13,7 +13,8 @@ from migrator.resolve.syntax import walk
 from migrator.rewrite import Change as Rewrite
 from migrator.rewrite import Remove, Replace
 
-_SESSIONS = frozenset({"tensorflow.Session", "tensorflow.InteractiveSession"})
+from .sessions import PLAIN
+
 _INITIALIZERS = frozenset(
     f"tensorflow.{name}"
     for name in (
@@ -69,7 +70,7 @@ def _found(drafts: Drafts, module: Module) -> Iterator[list[Change]]:
     for node in walk(module.tree):
         made, held, body = _session(node)
         name = module.resolve(made.func) if made is not None else None
-        if made is None or held is None or name not in _SESSIONS or (not body and name != "tensorflow.Session"):
+        if made is None or held is None or name not in PLAIN or (not body and name != "tensorflow.Session"):
             continue  # an interactive one is there for what follows
         idle = _idle(module, held)
         if idle is None or not _needs_none(module, body, idle):

@@ -14,8 +14,6 @@ from migrator.vocabulary.diagnostics import Edit
 
 _SETTINGS = frozenset({"tensorflow.ConfigProto", "tensorflow.GPUOptions", "tensorflow.OptimizerOptions"})
 _INSTEAD = {
-    "allow_soft_placement": "tf.config.set_soft_device_placement",
-    "log_device_placement": "tf.debugging.set_log_device_placement",
     "intra_op_parallelism_threads": "tf.config.threading.set_intra_op_parallelism_threads",
     "inter_op_parallelism_threads": "tf.config.threading.set_inter_op_parallelism_threads",
     "allow_growth": "tf.config.experimental.set_memory_growth",
@@ -77,14 +75,12 @@ def makers(module: Module, value: ast.Name) -> list[ast.stmt]:
 
 def taken_over(module: Module, value: ast.expr) -> str:
     """What takes the place of settings of sessions that are dropped, but for `placements`; empty if there are no others."""
-    told: dict[str, str] = {}
     fields = _fields(module, value)
-    for name, given in fields.items():
-        counted = name == "device_count" and given is not None
-        told[name] = _counted(given) if counted and given is not None else _INSTEAD.get(name, "")
-    texts = [f"{name}: {text}" for name, text in told.items() if text and name not in _PLACED]
-    if fields and fields.keys() <= _PLACED.keys():
+    left = {name: given for name, given in fields.items() if name not in _PLACED}
+    if fields and not left:
         return ""
+    told = {n: _INSTEAD.get(n) if n != "device_count" or v is None else _counted(v) for n, v in left.items()}
+    texts = [f"{name}: {text}" for name, text in told.items() if text]
     return f"session_config is dropped: {'; '.join(texts) or 'set threads and devices through tf.config'}"
 
 

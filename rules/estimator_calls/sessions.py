@@ -17,6 +17,8 @@ SESSIONS = frozenset(
     f"tensorflow.{name}"
     for name in ("Session", "InteractiveSession", "train.MonitoredTrainingSession", "train.MonitoredSession")
 )
+PLAIN = frozenset({"tensorflow.Session", "tensorflow.InteractiveSession"})
+"""Those that start and save nothing by themselves."""
 _GRAPH = "tensorflow.Graph"
 _MODULE = "tensorflow_hub.Module"
 _OF_MODULES = "a hub.Module starts its variables in a session; hub.KerasLayer is its successor"
@@ -74,7 +76,7 @@ def _with_own_graph(module: Module, call: ast.AST | None) -> bool:
     if not isinstance(call, ast.Call):
         return False
     name = module.resolve(call.func)
-    if name not in ("tensorflow.Session", "tensorflow.InteractiveSession"):
+    if name not in PLAIN:
         return False
     graph = bind(call, "target graph config", name.replace("tensorflow", "tf", 1)).get("graph")
     return graph is not None and not is_none(graph) and _is_graph(module, graph)

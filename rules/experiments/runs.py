@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from migrator.normalise.draft.stuck import Stuck
+from migrator.normalise.functions.partials import PARTIAL
 from migrator.resolve.calls import bind
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
@@ -180,4 +181,4 @@ def _called(module: Module, call: ast.Call) -> Iterator[Run]:
 
 
 def _is_partial(module: Module, call: ast.Call) -> bool:
-    return module.resolve(call.func) == "functools.partial"
+    return module.resolve(call.func) == PARTIAL

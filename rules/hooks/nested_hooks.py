@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
-from migrator.normalise.functions.lift import keywords, removal
+from migrator.normalise.functions.lift import holders, keywords, removal
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Change as Rewritten
@@ -138,12 +138,6 @@ def _moved(module: Module, definition: ast.ClassDef) -> list[Rewritten]:
     """The class at the level of the module, above what defined it; nothing where something else has its name."""
     top = next(each for each in module.ancestors(definition) if module.parent(each) is module.tree)
     assert isinstance(top, ast.stmt)
-    if _is_bound_elsewhere(module, definition):
+    if len(holders(module, definition.name)) > 1:
         return []
     return [Insert([module.cst.statement(definition)], before=top, apart=True), removal(definition)]
-
-
-def _is_bound_elsewhere(module: Module, definition: ast.ClassDef) -> bool:
-    """Whether another scope binds the name of a class."""
-    scopes = {id(scope): scope for scope in (module.analysis.root, *module.analysis.scope_of.values())}
-    return sum(len(scope.bindings.get(definition.name, ())) for scope in scopes.values()) > 1

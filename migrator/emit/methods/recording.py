@@ -72,27 +72,21 @@ def recorded_step(generator: ModelWriter, step: Sequence[Row]) -> Sequence[Row]:
 
 def counted_step(generator: ModelWriter, step: Sequence[Row]) -> Sequence[Row]:
     """`train_step` whose optimizer takes no step without a batch; `step` is the model's own, if it has one."""
-    method = _method("train_step", step)
-    body = statements(
-        """
-        # Else Keras counts a step where it finds that the data end.
-        with {tf}.control_dependencies({tf}.nest.flatten(data, expand_composites=True)):
-            {body}
-        """,
-        tf=generator.shared.tf,
-        body=body_of(method),
-    )
-    return [with_body(method, body)]
+    return _waiting(generator, _method("train_step", step), "Keras counts a step")
 
 
 def counted_evaluation(generator: ModelWriter, step: Sequence[Row]) -> Sequence[Row]:
     """`test_step` whose metrics count no batch behind the last; `step` is the model's own, if it has one."""
-    method = _method("test_step", step)
+    return _waiting(generator, _method("test_step", step), "Keras 3 counts a batch")
+
+
+def _waiting(generator: ModelWriter, method: Statement, counted: str) -> Sequence[Row]:
+    """A step that waits for its batch: else something is `counted` where there is none."""
     body = statements(
-        """
-        # Else Keras 3 counts a batch where it finds that the data end.
-        with {tf}.control_dependencies({tf}.nest.flatten(data, expand_composites=True)):
-            {body}
+        f"""
+        # Else {counted} where it finds that the data end.
+        with {{tf}}.control_dependencies({{tf}}.nest.flatten(data, expand_composites=True)):
+            {{body}}
         """,
         tf=generator.shared.tf,
         body=body_of(method),

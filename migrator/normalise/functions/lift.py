@@ -61,7 +61,7 @@ def free_name(module: Module, function: ast.FunctionDef, outer: ast.FunctionDef)
     new = module_name(module, function.name, outer.name)
     if any(isinstance(b.node, ast.FunctionDef) for b in module.analysis.root.bindings.get(function.name, [])):
         return new
-    return function.name if all(h is module.scope(outer) for h in _holders(module, function.name)) else new
+    return function.name if all(h is module.scope(outer) for h in holders(module, function.name)) else new
 
 
 def moved(module: Module, function: ast.FunctionDef, new: str, extra: list[str]) -> list[rewrite.Change]:
@@ -78,7 +78,7 @@ def moved(module: Module, function: ast.FunctionDef, new: str, extra: list[str])
     return [Insert(plain, before=top, apart=True), removal(function)]
 
 
-def _holders(module: Module, name: str) -> list[object]:
+def holders(module: Module, name: str) -> list[object]:
     """The scopes of a module that bind a name."""
     scopes = {id(s): s for s in (module.analysis.root, *module.analysis.scope_of.values())}
     return [scope for scope in scopes.values() if name in scope.bindings]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import importlib
 import os
 import types
@@ -138,15 +139,20 @@ def _named(names: Mapping[str, tuple[str, ...]], start: str) -> list[str]:
     return [path for path, own in names.items() if start and any(own[-len(each) :] == each for each in whole)]
 
 
-def _imports(path: str) -> list[str] | None:
-    """The names that a file imports, as modules or of them; None where texts say what it imports."""
+@functools.cache
+def _tree(path: str) -> ast.Module:
+    """What a file says; nothing where it does not parse."""
     try:
         with open(path, "rb") as file:
-            tree = ast.parse(file.read())
+            return ast.parse(file.read())
     except (SyntaxError, ValueError):
-        return []
+        return ast.Module([], [])
+
+
+def _imports(path: str) -> list[str] | None:
+    """The names that a file imports, as modules or of them; None where texts say what it imports."""
     found: list[str] = []
-    for node in ast.walk(tree):
+    for node in ast.walk(_tree(path)):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -166,12 +172,7 @@ def _python_files(root: str) -> Iterator[str]:
 
 def _tensorflow_names(path: str) -> Iterator[str]:
     """Dotted names used through `import tensorflow [as x]` or `from tensorflow import x`, without the root."""
-    try:
-        with open(path, "rb") as file:
-            tree = ast.parse(file.read())
-    except (SyntaxError, ValueError):
-        return
-    aliases = set()
+    tree, aliases = _tree(path), set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
