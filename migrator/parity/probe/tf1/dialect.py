@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import functools
 import importlib
 import os
 import types
@@ -117,7 +116,8 @@ def _files_of(root: str, start: str) -> list[str]:
     """The files of a program: those that it imports by names, wherever they stand; all where it finds others by texts."""
     files = list(_python_files(root))
     names = {path: tuple(os.path.relpath(path, root)[:-3].split(os.sep)) for path in files}
-    found, waiting = dict[str, None](), _named(names, start)
+    found: dict[str, None] = {}
+    waiting = _named(names, start)
     while waiting:
         path = waiting.pop()
         if path in found:
@@ -139,14 +139,18 @@ def _named(names: Mapping[str, tuple[str, ...]], start: str) -> list[str]:
     return [path for path, own in names.items() if start and any(own[-len(each) :] == each for each in whole)]
 
 
-@functools.cache
-def _tree(path: str) -> ast.Module:
-    """What a file says; nothing where it does not parse."""
-    try:
-        with open(path, "rb") as file:
-            return ast.parse(file.read())
-    except (SyntaxError, ValueError):
-        return ast.Module([], [])
+_trees: dict[str, ast.AST] = {}
+
+
+def _tree(path: str) -> ast.AST:
+    """What a file says, which is read once; nothing where it does not parse."""
+    if path not in _trees:
+        try:
+            with open(path, "rb") as file:
+                _trees[path] = ast.parse(file.read())
+        except (SyntaxError, ValueError):
+            _trees[path] = ast.Pass()
+    return _trees[path]
 
 
 def _imports(path: str) -> list[str] | None:
