@@ -4,7 +4,7 @@
 .NOTPARALLEL:
 
 export TF_CPP_MIN_LOG_LEVEL ?= 3
-unexport PYTHONPATH
+unexport PYTHONPATH PYTHONDONTWRITEBYTECODE
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
