@@ -191,6 +191,8 @@ class Blocks:
             above -= 2 if source[:above].endswith(b"\r\n") else 1
         while source[below : below + 1] in (b"\n", b"\r"):
             below += 1
+        if not above:  # nothing stands before it in the file
+            return above, below
         imports = isinstance(node, (ast.Import, ast.ImportFrom)) and below - last >= first - above
         if imports or node is self.block(node)[-1] or above < first and below - last > first - above:
             return above, last

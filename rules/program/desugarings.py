@@ -54,8 +54,8 @@ from ..losses_metrics import (
     summary_tags,
     unpaired_metrics,
 )
-from ..model_fns import declared_shapes, forwarded_features, function_tables, gathered_specs, templates
-from ..optimizers import conditional_steps, optimize_loss, optimizer_tables, optimizer_wrappers
+from ..model_fns import chosen_calls, declared_shapes, forwarded_features, gathered_specs, templates
+from ..optimizers import conditional_steps, optimize_loss, optimizer_wrappers
 from ..recurrent import dropout_by_condition
 from ..symbols import contrib_functions
 
@@ -102,8 +102,7 @@ CALLS: tuple[Desugaring[OfCall], ...] = (
     argument_scopes.expand,
     head_specs.expand,
     conditional_steps.expand,
-    optimizer_tables.expand,
-    function_tables.expand,
+    chosen_calls.expand,
     handed_entries.expand,
 )
 """Those of one call in what a model_fn reaches."""

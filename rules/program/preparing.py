@@ -29,8 +29,9 @@ from ..canned import spec_heads
 from ..estimator_calls.estimator_values import Construction
 from ..layers.graph_variables import VARIABLE
 from ..losses_metrics import added_metrics
+from ..model_fns import chosen_calls
 from ..model_fns.translations import is_refused, translations
-from ..optimizers import optimize_loss, optimizer_tables
+from ..optimizers import optimize_loss
 from ..optimizers.derived_optimizers import hold_optimizers
 from .desugarings import CALLS, FUNCTIONS
 
@@ -126,7 +127,7 @@ class _Judge:
         for call, name in self._called(definition):
             if isinstance(call.func, ast.Attribute) and call.func.attr in _MINIMIZING:
                 return True
-            if isinstance(call.func, ast.Subscript) and optimizer_tables.is_table(definition.module, call.func.value):
+            if chosen_calls.looks_up(self.drafts.project, definition.module, call):
                 return True
             if name is not None and (name in (SPEC, optimize_loss.NAME) or self._is_said_outside(name)):
                 return True

@@ -91,6 +91,70 @@ def test_conditions_one_after_the_other() -> None:
     assert 'elif params["wide"]:\n' in factory and "tf.keras.optimizers.Ftrl(0.1)" in factory
 
 
+PARTIALS = """
+import functools
+
+
+def make(rate, power, l1=0.0):
+    return tf.train.FtrlOptimizer(rate, learning_rate_power=power, l1_regularization_strength=l1)
+
+
+TABLE = {
+    "ftrl": functools.partial(make, power=-0.5),
+    "momentum": functools.partial(tf.train.MomentumOptimizer, momentum=0.9),
+    "sgd": lambda rate: tf.train.GradientDescentOptimizer(rate),
+}
+"""
+ARMS = ("Ftrl(0.1, learning_rate_power=-0.5", "SGD(0.1, momentum=0.9)", "SGD(0.1)")
+CALL = MADE.replace('params["rate"]', "0.1")
+
+
+def test_partial_functions() -> None:
+    text = migrate(program(PARTIALS, CALL))
+    assert all(arm in method(text, "create_model") for arm in ARMS)
+    assert "functools" not in text and "TABLE" not in text and "def make" not in text
+
+
+@pytest.mark.parametrize("importing", ["from tables import TABLE", "import tables", "from package import TABLE"])
+def test_a_table_of_another_file(importing: str) -> None:
+    name = "tables.TABLE" if importing == "import tables" else "TABLE"
+    files = {
+        "program.py": importing + "\n" + program("", CALL.replace("TABLE", name)),
+        "tables.py": "import tensorflow as tf\n" + PARTIALS,
+        "package/__init__.py": "from tables import TABLE\n",
+    }
+    texts = migrate_all(files)
+    assert all(arm in method(texts["program.py"], "create_model") for arm in ARMS)
+    assert "partial" not in texts["tables.py"]
+
+
+@pytest.mark.parametrize(
+    "train",
+    [
+        CALL.replace("TABLE[", "maker = TABLE[")
+        .replace("optimizer = maker", "maker")
+        .replace("](0.1)", "]\noptimizer = maker(0.1)"),
+        CALL.replace('params["name"]', 'params["name"].lower()'),
+        CALL.replace("(0.1)", "(rate=0.1)"),
+    ],
+)
+def test_other_ways_to_call_an_entry(train: str) -> None:
+    table = PARTIALS + "\nprint(sorted(TABLE.keys()))\n"
+    table = table.replace(
+        "functools.partial(tf.train.MomentumOptimizer,", "lambda rate: tf.train.MomentumOptimizer(rate,"
+    )
+    table = table.replace("functools.partial(make,", "lambda rate: make(rate,")
+    factory = method(migrate(program(table, train)), "create_model")
+    assert all(arm in factory for arm in ARMS)
+
+
+def test_an_entry_that_a_name_may_hold_later_stays() -> None:
+    train = CALL.replace('TABLE[params["name"]](0.1)', "maker(0.1)").replace(
+        "optimizer =", 'maker = TABLE[params["name"]]\nprint(maker)\noptimizer ='
+    )
+    assert "TABLE = {" in run(program(CLASSES, train), style="auto")["program.py"].after.decode()
+
+
 def test_another_value_in_one_arm_stays() -> None:
     train = f'opt = {ADAM} if params["deep"] else params["optimizer"]\ntrain_op = opt.minimize(loss, {STEP})'
     assert units(run({"program.py": program("", train)}))[0].tier != "native"
@@ -100,8 +164,9 @@ def test_another_value_in_one_arm_stays() -> None:
     ("table", "train"),
     [
         (CLASSES + "TABLE['ftrl'] = tf.train.FtrlOptimizer\n", MADE),
-        (CLASSES + "print(sorted(TABLE))\n", MADE),
-        (CLASSES.replace("}", ", 'mine': make}") + "def make(rate):\n    return tf.train.FtrlOptimizer(rate)\n", MADE),
+        (CLASSES + "print(TABLE['adam'])\n", MADE),
+        (CLASSES + "print(TABLE.values())\n", MADE),
+        (CLASSES.replace("}", ", **MORE}"), MADE),
         (CLASSES, MADE.replace('params["name"]', "next(NAMES)")),
         (LAMBDAS, MADE.replace('params["rate"]', "rate=0.1")),
         (LAMBDAS.replace("lambda r:", "lambda r, m=1:"), MADE),

@@ -26,10 +26,18 @@ class OuterNames:
     """Names that are imported behind an import of others of the same file."""
 
 
-def outer_names(drafts: Drafts, module: Module, at: ast.AST, home: Module, function: ast.FunctionDef) -> OuterNames:
-    """The names that `function` of `home` reads from outside, as the code at `at` in `module` has to write them."""
+def outer_names(drafts: Drafts, module: Module, at: ast.AST, home: Module, node: ast.AST) -> OuterNames:
+    """The names that code of `home` reads from outside, as the code at `at` in `module` has to write them."""
     found = OuterNames()
-    inside = {id(node) for node in walk(function)}
+    add_outer_names(drafts, module, at, home, node, found)
+    return found
+
+
+def add_outer_names(
+    drafts: Drafts, module: Module, at: ast.AST, home: Module, code: ast.AST, found: OuterNames
+) -> None:
+    """Adds the names that code of `home` reads from outside to those that are found. Raises Stuck."""
+    inside = {id(node) for node in walk(code)}
     for node, scope in home.analysis.loads:
         if id(node) not in inside or node.id in found.texts:
             continue
@@ -41,7 +49,6 @@ def outer_names(drafts: Drafts, module: Module, at: ast.AST, home: Module, funct
         if id(holder.node) in inside:
             continue
         found.texts[node.id] = _written(drafts, module, at, home, node, holder, found)
-    return found
 
 
 def _written(
@@ -122,7 +129,22 @@ def member(
             line = f"from {source} import {', '.join(dict.fromkeys(added))}"
             found.changes.append(Insert(statements(line), after=origin))
             return name
+    shown = _absolute_name(drafts.project, home) if seen is None else None
+    if shown is not None and not _leads_to(drafts.project, home, module):
+        found.changes.append(Import(f"from {shown} import {name}"))
+        return name
     raise Stuck(f"`{name}` of another file cannot be named here", node)
+
+
+def _absolute_name(project: Project, home: Module) -> str | None:
+    """The name by which a file of the program imports another one, the same wherever that is done."""
+    for module in project.modules.values():
+        for entry in module.imports:
+            origin = entry.statement
+            source = origin.module or "" if isinstance(origin, ast.ImportFrom) and not origin.level else ""
+            if source and project.module_named(source, module) is home:
+                return source
+    return None
 
 
 def _leads_to(project: Project, start: Module, end: Module) -> bool:

@@ -14,12 +14,13 @@ from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.roots import calls_below, reached, root_function
 from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.draft.worklist import Worklist
+from migrator.normalise.functions.applied import written_out
 from migrator.normalise.functions.closures import handed_closure, nested_functions
 from migrator.normalise.functions.filters import filter_call
 from migrator.normalise.functions.idle import taken_away, unsaid
 from migrator.normalise.functions.lambdas import functools_partial, lambda_function, local_function
 from migrator.normalise.functions.lift import keywords, nested_function
-from migrator.normalise.functions.partials import filled_in, written_out
+from migrator.normalise.functions.partials import filled_in
 from migrator.normalise.functions.training_flags import told_to_train
 from migrator.normalise.functions.wrapped import unwrapped
 from migrator.normalise.names.chosen_names import table_of_names
@@ -337,7 +338,7 @@ class Preparation(ObjectSteps):
             if made is not None and isinstance(made.node, ast.FunctionDef):
                 known = self._makes_layers(made) or self._inlined(made)
             if known:
-                return written_out(module, call, partial)
+                return written_out(self.drafts, module, call, partial)
             return []
         found = method_of(project, module, call.func)
         if found is None:

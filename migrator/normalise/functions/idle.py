@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Collection, Iterator
 
 from migrator import rewrite
 from migrator.engine.fixes import splice
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.functions.lift import removal, unused
 from migrator.resolve.module import Module
-from migrator.resolve.project import Definition, Project
+from migrator.resolve.project import Project
+from migrator.resolve.symbols import Import
 from migrator.resolve.syntax import statements
 from migrator.rewrite import Remove, Replace
 from migrator.vocabulary.diagnostics import Edit
@@ -20,7 +22,7 @@ def taken_away(drafts: Drafts, path: str, name: str) -> bool:
     """Whether there was a function or class of the name that nothing uses; it is gone then."""
     nodes = _named(drafts, path, name)
     for index in range(len(nodes)):
-        drafts.apply(_idle_imports(drafts.project, Definition(drafts.project.modules[path], nodes[index])))
+        drafts.apply(idle_imports(drafts.project, drafts.project.modules[path], name))
         nodes = _named(drafts, path, name)
         module = drafts.project.modules[path]
         if unused(drafts, module, nodes[index]):
@@ -66,23 +68,30 @@ def _named(drafts: Drafts, path: str, name: str) -> list[ast.FunctionDef | ast.C
     return sorted(table.get(name, []), key=lambda node: isinstance(node, ast.ClassDef))
 
 
-def _idle_imports(project: Project, gone: Definition) -> list[Change]:
-    """Edits that take the name of a function or class out of the imports of files that do not read it."""
+def idle_imports(project: Project, home: Module, name: str, gone: Collection[ast.expr] = ()) -> list[Change]:
+    """Edits that take a name of a file out of the imports of files that do not read it, but for what is `gone`."""
     changes: list[Change] = []
-    for module in project.modules.values():
-        if gone.name.encode() not in module.source or module.path.endswith("__init__.py"):
+    for module, entry in imports_of(project, home, name):
+        statement = entry.statement
+        if module.path.endswith("__init__.py") or "__all__" in module.analysis.root.bindings or not entry.top_level:
             continue
-        if module is gone.module or "__all__" in module.analysis.root.bindings:
+        if any(load not in gone for load in module.loads_of(entry.name, entry.scope)):
             continue
-        for entry in module.imports:
-            statement = entry.statement
-            if not isinstance(statement, ast.ImportFrom) or entry.alias.name != gone.name or not entry.top_level:
-                continue
-            if (entry.scope, entry.name) in module.names_read or project.exported(entry.target, module) != gone:
-                continue
-            if isinstance(module.parent(statement), ast.Module) and not module.comments_in(*module.span(statement)):
-                changes += Change.of(module, _without(module, statement, entry.alias))
+        if isinstance(module.parent(statement), ast.Module) and not module.comments_in(*module.span(statement)):
+            assert isinstance(statement, ast.ImportFrom)
+            changes += Change.of(module, _without(module, statement, entry.alias))
     return changes
+
+
+def imports_of(project: Project, home: Module, name: str) -> Iterator[tuple[Module, Import]]:
+    """Where other files import a name of a file, be it through others."""
+    for module in project.modules.values():
+        for entry in module.imports if module is not home and name.encode() in module.source else ():
+            if isinstance(entry.statement, ast.ImportFrom) and entry.alias.name == name:
+                head, _, last = entry.target.rpartition(".")
+                owner = project.module_behind(head, module) if head.strip(".") else None
+                if owner is not None and project.readers.origin(owner, last) == (home.path, name):
+                    yield module, entry
 
 
 def _without(module: Module, statement: ast.ImportFrom, gone: ast.alias) -> rewrite.Change:

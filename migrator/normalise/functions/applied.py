@@ -1,0 +1,109 @@
+"""The call that another one comes to, once it is known what it calls: a function, a class, a lambda, a partial function."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from migrator import rewrite
+from migrator.normalise.draft.draft import Change, Drafts
+from migrator.normalise.draft.globals import OuterNames, add_outer_names
+from migrator.normalise.draft.stuck import Stuck
+from migrator.normalise.functions.partials import PARTIAL, check_lasting, idle_import
+from migrator.resolve.module import Module
+from migrator.resolve.syntax import walk
+from migrator.rewrite import Remove, Replace, code, with_arguments, with_function
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+_ATOMS = (ast.Name, ast.Attribute, ast.Constant)
+_SCOPED = (ast.Lambda, ast.comprehension, ast.JoinedStr, ast.NamedExpr)
+
+
+def called_by(module: Module, value: ast.expr) -> ast.expr | None:
+    """The function or class that a value calls when it is called: a name, what a partial function or a lambda calls."""
+    if isinstance(value, ast.Lambda):
+        value = value.body.func if isinstance(value.body, ast.Call) else value
+    elif isinstance(value, ast.Call) and module.resolve(value.func) == PARTIAL and value.args:
+        value = value.args[0]
+    return value if isinstance(value, (ast.Name, ast.Attribute)) else None
+
+
+def applied(
+    drafts: Drafts, module: Module, call: ast.Call, home: Module, value: ast.expr, names: OuterNames
+) -> cst.BaseExpression:
+    """What `call` comes to if it calls `value` of the file `home`. Raises Stuck.
+
+    `names` notes the imports that it takes.
+    """
+    if isinstance(value, ast.Lambda):
+        return _substituted(drafts, module, call, home, value, names)
+    old = module.cst.call(call)
+    if not isinstance(value, ast.Call):
+        return with_function(old, _written(drafts, module, call, home, value, names))
+    if home.resolve(value.func) != PARTIAL or not value.args:
+        raise Stuck("what is called is computed", value)
+    function, *first = value.args
+    given = {keyword.arg for keyword in call.keywords}
+    if None in given or any(isinstance(each, ast.Starred) for each in (*call.args, *first)):
+        raise Stuck("arguments are hidden behind * or **", call)
+    for part in (function, *first, *(keyword.value for keyword in value.keywords)):
+        check_lasting(home, part, module, call)
+    more: dict[str, cst.BaseExpression] = {}
+    for keyword in value.keywords:
+        if keyword.arg is None:
+            raise Stuck("arguments are hidden behind * or **", value)
+        if keyword.arg not in given:
+            more[keyword.arg] = _written(drafts, module, call, home, keyword.value, names)
+    before = {0: [_written(drafts, module, call, home, each, names) for each in first]}
+    named = with_function(old, _written(drafts, module, call, home, function, names))
+    return with_arguments(named, insert=before, add=more)
+
+
+def written_out(drafts: Drafts, module: Module, call: ast.Call, partial: ast.Call) -> list[Change]:
+    """``conv(x, 8)`` becomes ``tf.layers.conv2d(x, 8, padding="same")``. Raises Stuck."""
+    assert isinstance(call.func, ast.Name)
+    new = applied(drafts, module, call, module, partial, OuterNames())
+    changes: list[rewrite.Change] = [Replace(call, new)]
+    scope = module.scope(call.func).lookup(call.func.id)
+    if module.loads_of(call.func.id, scope) == [call.func]:
+        changes.append(Remove(module.statement(partial)))
+        changes += idle_import(module, partial.func)
+    return Change.every((module, change) for change in changes)
+
+
+def _written(
+    drafts: Drafts, module: Module, at: ast.AST, home: Module, node: ast.expr, names: OuterNames
+) -> cst.BaseExpression:
+    """An expression of a file as another one has to write it."""
+    add_outer_names(drafts, module, at, home, node, names)
+    reads = [each for each in walk(node) if isinstance(each, ast.Name) and each.id in names.texts]
+    return home.cst.filled(node, {each: code(names.texts[each.id]) for each in reads})
+
+
+def _substituted(
+    drafts: Drafts, module: Module, call: ast.Call, home: Module, function: ast.Lambda, names: OuterNames
+) -> cst.BaseExpression:
+    """The body of a lambda with what the call gives. Raises Stuck."""
+    args, body = function.args, function.body
+    parameters = [argument.arg for argument in args.args]
+    if args.vararg or args.kwarg or args.kwonlyargs or args.defaults or args.posonlyargs:
+        raise Stuck("a function with defaults is not followed", function)
+    given = dict(zip(parameters, call.args)) | {str(k.arg): k.value for k in call.keywords}
+    if len(call.args) + len(call.keywords) != len(parameters) or given.keys() != set(parameters):
+        raise Stuck("what is given for the parameters is not seen", call)
+    loads = [node for node in walk(body) if isinstance(node, ast.Name)]
+    for name, argument in given.items():
+        if not isinstance(argument, _ATOMS) and sum(node.id == name for node in loads) != 1:
+            raise Stuck("an argument would be computed more than once", argument)
+    if any(isinstance(node, _SCOPED) for node in walk(body)):
+        raise Stuck("a function with names of its own is not followed", function)
+    add_outer_names(drafts, module, call, home, function, names)
+    table: dict[ast.AST, cst.BaseExpression] = {}
+    for node in loads:
+        if node.id in given:
+            table[node] = module.cst.expression(given[node.id])
+        elif node.id in names.texts:
+            table[node] = code(names.texts[node.id])
+    return home.cst.filled(body, table)

@@ -1,0 +1,315 @@
+"""Calls of one of several functions or classes: of an entry of a table, or of what a condition chooses.
+
+Those that make optimizers, learning rates or losses are written as an `if`, so that native follows each of them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from migrator import rewrite
+from migrator.analyse.statements.names import reads
+from migrator.normalise.desugaring import Desugaring
+from migrator.normalise.draft.draft import Change, Drafts
+from migrator.normalise.draft.globals import OuterNames
+from migrator.normalise.draft.spelled import spelled
+from migrator.normalise.draft.stuck import Stuck
+from migrator.normalise.functions.applied import applied, called_by
+from migrator.normalise.functions.idle import idle_imports, imports_of
+from migrator.normalise.functions.partials import idle_import
+from migrator.normalise.functions.possible_values import display
+from migrator.resolve.module import Module
+from migrator.resolve.project import Definition, Project
+from migrator.resolve.syntax import is_name, walk
+from migrator.rewrite import Remove, Replace, Statement, code, expr, statements
+
+from ..loop.places import moves
+from ..optimizers.optimizers import OPTIMIZERS
+from .translations import is_refused, translations
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    Arm = tuple[cst.BaseExpression, cst.BaseExpression]
+    """What is asked, and what is computed then."""
+
+_STEPS = frozenset(
+    f"tensorflow.train.{name}" for name in ("get_global_step", "get_or_create_global_step", "create_global_step")
+)
+_LISTING = frozenset({"sorted", "list", "tuple", "set", "len"})
+
+
+@dataclass(frozen=True)
+class _Lookup:
+    """A read of an entry of a table that is seen."""
+
+    home: Module
+    table: ast.Dict
+    name: ast.expr | None
+    """How the table is named here; None if it stands here."""
+    key: ast.expr
+    default: ast.expr | None
+    held: ast.Assign | None = None
+    """The statement that gives the entry a name, which only the call reads."""
+
+    @property
+    def values(self) -> list[tuple[Module, ast.expr]]:
+        """All that it may give, without the default."""
+        return [(self.home, value) for value in self.table.values]
+
+
+@Desugaring
+def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
+    """The statements for such a call; the table goes, or lists its keys. None for other calls.
+
+    ```python
+    import tensorflow as tf
+
+
+    def train_op(loss, name):
+        optimizers = {
+            "adam": tf.train.AdamOptimizer,
+            "sgd": lambda rate: tf.train.GradientDescentOptimizer(rate),
+        }
+        optimizer = optimizers[name](0.1)
+        return optimizer.minimize(loss)
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+
+    def train_op(loss, name):
+        if name == "adam":
+            optimizer = tf.train.AdamOptimizer(0.1)
+        elif name == "sgd":
+            optimizer = tf.train.GradientDescentOptimizer(0.1)
+        else:
+            raise KeyError(name)
+        return optimizer.minimize(loss)
+    ```
+    """
+    found = _lookup(drafts.project, module, call)
+    if found is None:
+        return _conditional(module, call)
+    keys = [key.value if isinstance(key, ast.Constant) else None for key in found.table.keys]
+    if not keys or not all(isinstance(key, str) for key in keys) or len(set(keys)) < len(keys):
+        return []
+    others = [(module, found.default)] if found.default is not None else []
+    made = [_Made.behind(drafts.project, *place) for place in [*found.values, *others]]
+    steps = any(_is_step(module, argument) for argument in call.args)
+    if not all(each.is_known for each in made) or not (steps or any(each.is_translated for each in made)):
+        return []
+    instead = _without(drafts.project, module, found)
+    names = OuterNames()
+    try:
+        values = [applied(drafts, module, call, *place, names) for place in [*found.values, *others]]
+    except Stuck:
+        return []
+    if instead is None:
+        return []
+
+    def make(target: str) -> list[Statement]:
+        own = (
+            module.unused_name(f"{target}_2", call) if target in reads(found.key) else target
+        )  # not what the tests read
+        asked, before = module.cst.expression(found.key), []
+        if any(isinstance(node, ast.Call) for node in walk(found.key)):
+            chosen = module.unused_name("chosen", call)
+            before, asked = statements("{chosen} = {asked}", chosen=chosen, asked=asked), code(chosen)
+        arms = [
+            (expr("{asked} == {key}", asked=asked, key=found.home.cst.expression(key)), value)
+            for key, value in zip(found.table.keys, values)
+            if key is not None
+        ]
+        last = statements("raise KeyError({asked})", asked=asked)
+        if found.default is not None:
+            last = statements("{own} = {other}", own=own, other=values[-1])
+        after = [] if own == target else statements("{target} = {own}", target=target, own=own)
+        return [*before, *_by_test(own, arms, last), *after]
+
+    wanted = "optimizer" if all(each.is_optimizer for each in made) else "rate" if steps else "value"
+    changes = spelled(module, call, wanted, make)
+    held = Change.of(module, Remove(found.held)) if found.held is not None else []
+    return [*instead, *Change.of(module, *names.changes), *held, *changes] if changes else []
+
+
+def looks_up(project: Project, module: Module, call: ast.Call) -> bool:
+    """Whether a call runs an entry of a table, one of which makes an optimizer."""
+    found = _lookup(project, module, call)
+    return found is not None and any(_Made.behind(project, *place).is_optimizer for place in found.values)
+
+
+def _lookup(project: Project, module: Module, call: ast.Call) -> _Lookup | None:
+    """What a call runs, if that is an entry of a table: ``RATES[name]`` or ``RATES.get(name, constant)``, or a name of it."""
+    held = module.assignment(call.func) if isinstance(call.func, ast.Name) else None
+    place = call.func if held is None else held.value
+    key: ast.expr
+    default: ast.expr | None = None
+    if isinstance(place, ast.Subscript):
+        where, key = place.value, place.slice
+    elif isinstance(place, ast.Call) and isinstance(place.func, ast.Attribute) and place.func.attr == "get":
+        if len(place.args) != 2 or place.keywords:
+            return None
+        where, key, default = place.func.value, *place.args
+    else:
+        return None
+    if isinstance(where, ast.Dict):
+        home, table, name = module, where, None
+    else:
+        found = display(project, module, where)
+        if found is None:
+            return None
+        home, table, name = *found, where
+    if held is not None:
+        assert isinstance(call.func, ast.Name)
+        alone = module.loads_of(call.func.id, module.scope(held)) == [call.func]
+        if not alone or not moves(module, held, call, [key]):
+            return None
+    return _Lookup(home, table, name, key, default, held)
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What is known of a function or class that stands under a key."""
+
+    is_known: bool
+    is_optimizer: bool = False
+    is_translated: bool = False
+    """Whether it says what only the code of a model can say: an optimizer, a schedule, a loss."""
+
+    @classmethod
+    def behind(cls, project: Project, module: Module, value: ast.expr) -> _Made:
+        """What is known of a value."""
+        function = called_by(module, value)
+        if function is None:
+            known = isinstance(value, ast.Lambda)
+            names = [name for _, name in module.references_in(value)] if known else []
+            return cls(known and not _has_layers(names), False, any(map(is_refused, names)))
+        if module.resolve(function) in OPTIMIZERS:
+            return cls(True, True, True)
+        found = project.definition(module, function)
+        if found is None or not isinstance(found.node, ast.FunctionDef) or found.node.decorator_list:
+            return cls(False)
+        names = _names_in(found)
+        optimizer = any(name in OPTIMIZERS for name in names)
+        return cls(not _has_layers(names), optimizer, any(map(is_refused, names)))
+
+
+def _names_in(found: Definition) -> list[str]:
+    return [name for _, name in found.module.references_in(found.node)]
+
+
+def _has_layers(names: Sequence[str]) -> bool:
+    """Whether names are those of layers: functions that make such become classes, of which a table may hold several."""
+    layers = translations().layers
+    return any(name in layers for name in names)
+
+
+def _by_test(name: str, arms: Sequence[Arm], other: Sequence[Statement]) -> list[Statement]:
+    """``if test: name = value``, with an arm for each choice, and for anything else."""
+    texts = [f"if {{test{i}}}:\n    {{name}} = {{value{i}}}\n" for i in range(len(arms))]
+    holes: dict[str, cst.BaseExpression] = {}
+    for i, (test, value) in enumerate(arms):
+        holes |= {f"test{i}": test, f"value{i}": value}
+    return statements("el".join(texts) + "else:\n    {other}", name=name, other=other, **holes)
+
+
+def _conditional(module: Module, call: ast.Call) -> list[Change]:
+    """The statements for a condition that chooses between optimizers, the first of which is made by `call`."""
+    whole = module.parent(call)
+    if not isinstance(whole, ast.IfExp) or whole.body is not call or isinstance(module.parent(whole), ast.IfExp):
+        return []
+    made: list[Arm] = []
+    value: ast.expr = whole
+    while isinstance(value, ast.IfExp) and _is_optimizer(module, value.body):
+        made.append((module.cst.expression(value.test), module.cst.expression(value.body)))
+        value = value.orelse
+    if not _is_optimizer(module, value) or module.comments_in(*module.span(whole)):
+        return []
+    last = module.cst.expression(value)
+
+    def make(name: str) -> list[Statement]:
+        return _by_test(name, made, statements("{name} = {last}", name=name, last=last))
+
+    return spelled(module, whole, "optimizer", make)
+
+
+def _is_optimizer(module: Module, node: ast.expr) -> bool:
+    """Whether an expression is a call that makes an optimizer."""
+    return isinstance(node, ast.Call) and module.resolve(node.func) in OPTIMIZERS
+
+
+def _is_step(module: Module, node: ast.expr) -> bool:
+    """Whether an argument is the global step."""
+    statement = module.assignment(node)
+    value = statement.value if statement is not None else node
+    return isinstance(value, ast.Call) and module.resolve(value.func) in _STEPS
+
+
+def _without(project: Project, module: Module, found: _Lookup) -> list[Change] | None:
+    """The changes of the table itself, that nothing calls a function of any more; None where it is used otherwise."""
+    if found.name is None:
+        return []
+    home, made = found.home, found.home.parent(found.table)
+    target = made.targets[0] if isinstance(made, ast.Assign) else None
+    if not isinstance(made, ast.Assign) or not isinstance(target, ast.Name) or home.comments_in(*home.span(made)):
+        return None
+    places = project.readers.of(home, home.scope(target), target.id)
+    others = [(where, node) for where, node in places if node is not found.name]
+    if any(_is_called(where, node) for where, node in others):
+        return []  # its turn comes with the last one
+    partials = [each for each in found.table.values if isinstance(each, ast.Call)]
+    unused = idle_import(home, *(each.func for each in partials))
+    gone = idle_imports(project, home, target.id, {found.name})
+    if not others and len(gone) == sum(1 for _ in imports_of(project, home, target.id)):
+        alone = len(getattr(home.parent(made), "body", [])) == 1
+        return None if alone else [*Change.of(home, Remove(made), *unused), *gone]
+    listed = [_listing(where, node) for where, node in others]
+    if None in listed:
+        return None
+    keys = ", ".join(home.segment(key) for key in found.table.keys if key is not None)
+    wanted: list[tuple[Module, rewrite.Change]] = [
+        (home, Replace(found.table, code(f"[{keys}]"))),
+        *((home, each) for each in unused),
+    ]
+    for (where, node), place in zip(others, listed):
+        if place is not node and place is not None:  # `RATES.keys()`
+            wanted.append((where, Replace(place, where.cst.expression(node))))
+    return Change.every(wanted)
+
+
+def _is_called(module: Module, node: ast.expr) -> bool:
+    """Whether what is looked up in a table is called at once."""
+    entry = module.parent(node)
+    if isinstance(entry, ast.Attribute) and entry.attr == "get":
+        entry = module.parent(entry)
+    call = module.parent(entry) if entry is not None else None
+    return isinstance(entry, (ast.Subscript, ast.Call)) and isinstance(call, ast.Call) and call.func is entry
+
+
+def _listing(module: Module, node: ast.expr) -> ast.expr | None:
+    """The expression that reads the keys of a dict alone, as it would read a list of them; None where more is read."""
+    parent = module.parent(node)
+    if isinstance(parent, ast.Attribute) and parent.attr == "keys":
+        call = module.parent(parent)
+        assert isinstance(call, ast.Call)
+        return call if _lists(module, call) else None
+    return node if _lists(module, node) else None
+
+
+def _lists(module: Module, node: ast.expr) -> bool:
+    parent = module.parent(node)
+    if isinstance(parent, ast.Compare):
+        return parent.comparators == [node] and isinstance(parent.ops[0], (ast.In, ast.NotIn))
+    if isinstance(parent, (ast.For, ast.comprehension)):
+        return parent.iter is node
+    if isinstance(parent, ast.keyword):
+        return parent.arg == "choices"
+    if not isinstance(parent, ast.Call) or node not in parent.args:
+        return False
+    joins = isinstance(parent.func, ast.Attribute) and parent.func.attr == "join"
+    return joins or any(is_name(parent.func, name) for name in _LISTING) and len(parent.args) == 1
