@@ -24,7 +24,7 @@ from migrator.analyse.variables.scopes import keras_name, without_slashes
 from migrator.analyse.variables.variablechoices import listed
 from migrator.analyse.variables.variables import named_by_path, trainable_variables
 from migrator.emit.render import Renderer
-from migrator.normalise.functions.possible_values import may_be_none
+from migrator.normalise.values.possible_values import may_be_none
 from migrator.resolve.symbols import Scope
 
 TRAINING, NOT_TRAINING = frozenset({"train"}), frozenset({"eval", "infer"})

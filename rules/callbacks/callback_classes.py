@@ -93,7 +93,7 @@ def own_hook_of(
     found = hook_class(project, module, made)
     if node is None or found is None or not isinstance(found.node, ast.ClassDef) or not isinstance(made, ast.Call):
         return None
-    hook = SessionHook(found.module, found.node, made=made, sees_names=True)
+    hook = SessionHook(found.module, found.node, made=made, sees_names=True, project=project)
     return _understood(OwnHook(node, made, hook, evaluated, {}, ()), values)
 
 

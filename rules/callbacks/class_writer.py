@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from migrator.analyse.results.opnames import short_name
 from migrator.resolve.syntax import does_nothing, walk
 from migrator.rewrite import Change, Insert, Remove, Replace, code, lines, spaced, with_parameters
 
@@ -114,7 +115,7 @@ class CallbackClass:
     def _value(self, node: ast.expr) -> str:
         """What a callback has for something that is fetched."""
         if isinstance(node, ast.Constant):
-            return self.own.readings[str(node.value).partition(":")[0].rpartition("/")[2]]
+            return self.own.readings[short_name(str(node.value))]
         if isinstance(node, ast.Dict):
             pairs = zip(node.keys, node.values)
             return f"{{{', '.join(f'{self.module.segment(k)}: {self._value(v)}' for k, v in pairs if k is not None)}}}"

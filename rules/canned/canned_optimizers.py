@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import Value, is_empty
 from migrator.emit.render import Renderer
-from migrator.normalise.functions.possible_values import may_be_none
+from migrator.normalise.values.possible_values import may_be_none
 from migrator.resolve.module import Module
 from migrator.resolve.parsing import expression_tree
 from migrator.resolve.project import Project

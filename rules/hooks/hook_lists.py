@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import is_none
 from migrator.normalise.draft.stuck import Stuck
-from migrator.normalise.functions.callers import given_by_callers
+from migrator.normalise.values.callers import given_by_callers
 from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
 from migrator.resolve.symbols import Binding

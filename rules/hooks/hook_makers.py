@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
-from migrator.normalise.functions.possible_values import PossibleValues, handed
+from migrator.normalise.values.possible_values import PossibleValues, handed
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Optional
 
 from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.results.opnames import short_name
 from migrator.resolve.module import Module
 
 _NOT_SEEN = "the tensors that are logged are not seen"
@@ -39,7 +40,7 @@ def _named(module: Module, node: ast.expr | None, call: ast.Call) -> list[tuple[
     for tag, part, text in _logged(module, node) if node is not None else ():
         if text is None:
             raise Unsupported("a tensor that is logged is not given by its name", part)
-        found.append((tag, text.partition(":")[0].rpartition("/")[2], part))
+        found.append((tag, short_name(text), part))
     if not found:
         raise Unsupported(_NOT_SEEN, node if node is not None else call)
     return found

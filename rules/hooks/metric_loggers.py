@@ -13,6 +13,7 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.plan import Plan
 from migrator.analyse.function.translate import bind
 from migrator.analyse.results.metricreads import named, summarized
+from migrator.analyse.results.opnames import short_name
 from migrator.analyse.statements.flow import Leaf
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
@@ -56,5 +57,5 @@ def _check_own_hooks(module: Module, metrics: Iterable[str]) -> None:
     for definition in module.nodes(ast.ClassDef):
         for node in walk(definition):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                if node.value.partition(":")[0].rpartition("/")[2] in metrics:
+                if short_name(node.value) in metrics:
                     raise Unsupported("a metric of the training is read by a hook of the program's own", node)

@@ -6,6 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.results.opnames import short_name
+from migrator.normalise.values.attributes import stored
+from migrator.normalise.values.possible_values import text_of
 from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
@@ -89,8 +92,9 @@ class SessionHook:
         given_tensors: bool = False,
         made: ast.Call | None = None,
         sees_names: bool = False,
+        project: Project | None = None,
     ) -> None:
-        self.module = module
+        self.module, self.project = module, project
         self.definition = definition
         self.given_tensors = given_tensors
         """Whether what it is made from may be tensors, for whose names they are exchanged."""
@@ -225,7 +229,7 @@ class SessionHook:
     def _fetched(self, node: ast.expr) -> None:
         """Refuse what is neither a name, nor the global step, nor a structure of these."""
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            self.names[node.value.partition(":")[0].rpartition("/")[2]] = node
+            self.names[short_name(node.value)] = node
         elif isinstance(node, ast.Dict) and all(isinstance(key, ast.Constant) for key in node.keys):
             for value in node.values:
                 self._fetched(value)
@@ -276,9 +280,10 @@ class SessionHook:
         made = graph if held is None else held.value
         known = isinstance(made, ast.Call) and self.module.resolve(made.func) == _GRAPH and not arguments(made)
         inside = all(each is None or self.module.parent(each) is begin for each in (held, statement))
-        if not known or not inside or not isinstance(name, ast.Constant) or not isinstance(name.value, str):
+        text = getattr(name, "value", None) if self.project is None else text_of(self.project, self.module, name)
+        if not known or not inside or not isinstance(text, str):
             return False
-        short = name.value.partition(":")[0].rpartition("/")[2]
+        short = short_name(text)
         self.names[short], self.looked_up[attribute] = name, short
         self.lookups.update(each for each in (held, statement) if each is not None)
         return True
@@ -300,19 +305,11 @@ class SessionHook:
         statement = self.module.statement(stores[0]) if len(stores) == 1 else None
         if init is None or not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
             return None
-        value = self._stored(statement, stores[0])
+        value = stored(self.module, stores[0])
         name = value.id if isinstance(value, ast.Name) else None
         loads = [n for n in walk(init) if isinstance(n, ast.Name) and n.id == name]
         known = name in [argument.arg for argument in (*init.args.args[1:], *init.args.kwonlyargs)]
         return name if known and loads == [value] and self.module.parent(statement) is init else None
-
-    @staticmethod
-    def _stored(statement: ast.Assign, store: ast.Attribute) -> ast.expr | None:
-        """What an assignment sets an attribute to, perhaps in a tuple: ``self.loss, self.every = loss, every``."""
-        target, value = statement.targets[0], statement.value
-        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-            return next((given for part, given in zip(target.elts, value.elts) if part is store), None)
-        return value if target is store else None
 
     def _references(self) -> None:
         """Of TensorFlow, only what needs no graph; the global step only where it is fetched."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 from migrator.normalise.draft.stuck import Stuck
-from migrator.normalise.functions.callers import given_by_callers
-from migrator.normalise.functions.possible_values import possible_values
+from migrator.normalise.values.callers import given_by_callers
+from migrator.normalise.values.possible_values import possible_values
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 

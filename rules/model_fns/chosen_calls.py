@@ -20,7 +20,7 @@ from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.applied import applied, called_by
 from migrator.normalise.functions.idle import idle_imports, imports_of
 from migrator.normalise.functions.partials import idle_import
-from migrator.normalise.functions.possible_values import display
+from migrator.normalise.values.possible_values import display
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import is_name, walk

@@ -9,7 +9,7 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.plan import Plan
 from migrator.analyse.function.translate import is_none
 from migrator.emit.generate import Generated
-from migrator.normalise.functions.possible_values import PossibleValues, handed, possible_values
+from migrator.normalise.values.possible_values import PossibleValues, handed, possible_values
 from migrator.resolve.calls import prefixed
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project

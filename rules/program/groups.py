@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from migrator.discover.components import connected
-from migrator.normalise.functions.possible_values import handed
 from migrator.normalise.objects.methods import class_of
 from migrator.normalise.objects.unbox import ancestors
+from migrator.normalise.values.possible_values import handed
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.vendor import vendoring

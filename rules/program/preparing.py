@@ -17,9 +17,9 @@ from migrator.normalise.draft.roots import calls_below
 from migrator.normalise.draft.steps import Preparation
 from migrator.normalise.functions.joined_values import joins_labels
 from migrator.normalise.functions.partials import PARTIAL
-from migrator.normalise.functions.possible_values import handed
 from migrator.normalise.names import registries
 from migrator.normalise.objects.methods import lookup, method_of
+from migrator.normalise.values.possible_values import handed
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import children, statements, walk

@@ -7,7 +7,7 @@ import ast
 import pytest
 from migrator.rules.loop.values import values_of
 
-from migrator.normalise.functions.possible_values import display, possible_values
+from migrator.normalise.values.possible_values import display, possible_values, text_of
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 
@@ -93,3 +93,34 @@ def test_a_display_has_a_name() -> None:
     assert display(*project_of("def f(table):\n    use(table)\n\n\nf({'a': deep})\n")) is None
     assert display(*project_of("use({'a': deep})\n")) is None
     assert display(*project_of("T = {'a': deep, **MORE}\nuse(T)\n")) is None
+
+
+OWN = """class H:
+    def __init__(self, name='a'):
+        self.name, self.n = name, 0
+
+    def begin(self):
+        use(self.name)
+
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        (OWN + "H()\n", "a"),
+        (OWN + "H('b')\n", "b"),
+        (OWN + "H('b')\nH('c')\n", None),
+        (OWN + "H(NAME)\n", None),
+        (OWN + "N = 'b'\nH(name=N)\n", "b"),
+        (OWN + "h = H()\nh.name = 'b'\n", None),
+        (OWN + "class I(H):\n    def f(self):\n        self.name = 'b'\n\n\nH()\n", None),
+        (OWN + "class I:\n    def f(self):\n        self.name = 'b'\n\n\nH()\n", "a"),
+        (OWN.replace("self.name, self.n = name, 0", "self.name, self.n = load()") + "H()\n", None),
+        (OWN.replace("self.n = name", "self.n = 1 + name") + "H()\n", None),
+        ("use('a' if X else 'a')\n", "a"),
+    ],
+)
+def test_the_text_of_an_attribute(source: str, text: str | None) -> None:
+    assert text_of(*project_of(source)) == text

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from migrator.analyse.results.opnames import op_name
 from migrator.analyse.results.tags import summary_call
 from migrator.analyse.statements.names import reads
 from migrator.resolve.syntax import walk
@@ -34,7 +35,7 @@ def named(plan: Plan) -> dict[str, set[Leaf]]:
     found: dict[str, set[Leaf]] = {}
     for leaf in plan.metric_effects:
         for node in walk(leaf.node) if summary_call(plan, leaf) is None else ():
-            name = op_name(plan, node) if isinstance(node, ast.Call) else None
+            name = op_name(plan.module, node) if isinstance(node, ast.Call) else None
             if name is not None:
                 found[name] = read_metrics(plan, leaf)
     return found
@@ -79,16 +80,8 @@ def _without_name(call: ast.Call) -> tuple[list[str], list[str]]:
 def watched_op(body: Body, call: ast.Call, where: str) -> str | None:
     """The name of an op whose value callbacks read; among what is done with metrics, only where the training does it."""
     known = body.translations.watched if body.labels is not None else ()
-    name = op_name(body, call) if known and where in ("call", "loss", "metrics") else None
+    name = op_name(body.module, call) if known and where in ("call", "loss", "metrics") else None
     if name not in known or id(call) in body.site_of:
         return None
     statement = body.module.statement(call)
     return name if where != "metrics" or any(leaf.node is statement for leaf in body.metric_effects) else None
-
-
-def op_name(plan: Body, call: ast.Call) -> str | None:
-    """The name that a call gives to its op."""
-    given = next((k.value for k in call.keywords if k.arg == "name"), None)
-    if given is None and len(call.args) == 2 and (plan.module.resolve(call.func) or "").endswith(".identity"):
-        given = call.args[1]
-    return given.value if isinstance(given, ast.Constant) and isinstance(given.value, str) else None

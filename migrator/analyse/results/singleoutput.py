@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.layers.objects import may_have_variables, object_of
-from migrator.analyse.results.metricreads import op_name
+from migrator.analyse.results.opnames import op_name
 from migrator.analyse.results.outputs import boundary
 from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.flow import Leaf
@@ -127,7 +127,7 @@ def _needed_for(plan: Plan, name: str) -> set[Leaf]:
 def _is_watched(plan: Plan, leaf: Leaf) -> bool:
     """Whether callbacks read the value of an op in a statement while the model trains."""
     calls = (node for node in walk(leaf.node) if isinstance(node, ast.Call))
-    return any(op_name(plan, call) in plan.translations.watched for call in calls)
+    return any(op_name(plan.module, call) in plan.translations.watched for call in calls)
 
 
 def _may_move(plan: Plan, leaf: Leaf) -> bool:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from migrator.analyse.function.placing import place
 from migrator.analyse.function.planning import drop_unread
 from migrator.analyse.layers.weight_reads import weight_path
-from migrator.analyse.results.metricreads import made_alike, op_name, read_metrics
+from migrator.analyse.results.metricreads import made_alike, read_metrics
 from migrator.analyse.results.metrics import metric_entries
+from migrator.analyse.results.opnames import op_name
 from migrator.analyse.results.tags import summary_call
 from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.flow import Leaf
@@ -101,7 +102,7 @@ def _named(plan: Plan) -> dict[str, list[tuple[ast.expr, Leaf]]]:
     for leaf in plan.flow.leaves:
         for node in walk(leaf.node) if _MODE in leaf.modes and not leaf.mode_only else ():
             if isinstance(node, ast.Call) and not plan.is_maker(node):
-                name = op_name(plan, node)
+                name = op_name(plan.module, node)
                 if name is not None:
                     found.setdefault(name, []).append((node, leaf))
     return found

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from migrator.analyse.function.errors import Obstacles, Unsupported
 from migrator.analyse.function.translate import HookCall, Writing, format_call, is_empty
 from migrator.analyse.layers.weight_reads import weight_of
+from migrator.analyse.results.opnames import short_name
 from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.conditions import Choice, Conditions, check_static, conditions_of, either, overwritten
 from migrator.analyse.statements.flow import Frame, Leaf
@@ -185,7 +186,7 @@ class SpecHooks:
         """The name that the model hands a tensor out by."""
         plan = self._plan
         if isinstance(value, ast.Constant) and isinstance(value.value, str):
-            name = value.value.partition(":")[0].rpartition("/")[2]
+            name = short_name(value.value)
             self.named[name] = value
             return name
         for leaf, name in self.watched.items():

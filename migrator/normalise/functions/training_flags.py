@@ -18,7 +18,7 @@ from migrator.analyse.statements.modes import mode_of_symbol
 from migrator.normalise.draft.arguments import defaults, parameters
 from migrator.normalise.draft.draft import Change
 from migrator.normalise.draft.stuck import Stuck
-from migrator.normalise.functions.callers import given_by_callers
+from migrator.normalise.values.callers import given_by_callers
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk

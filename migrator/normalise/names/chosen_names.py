@@ -16,7 +16,7 @@ from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.globals import OuterNames, member
 from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.partials import idle_import
-from migrator.normalise.functions.possible_values import display
+from migrator.normalise.values.possible_values import display
 from migrator.resolve.calls import prefixed
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project

@@ -18,9 +18,9 @@ from migrator.normalise.draft.arguments import parameters
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.lift import keywords, module_name, snake
-from migrator.normalise.functions.possible_values import asks, display
 from migrator.normalise.objects.methods import lookup
 from migrator.normalise.objects.reserved import PARAMS, params_of
+from migrator.normalise.values.possible_values import asks, display
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
 from migrator.resolve.syntax import walk

@@ -74,7 +74,8 @@ def watch(model: tf.keras.Model, name: str, tensor: Any) -> Any:
 def watched_value(model: tf.keras.Model, name: str) -> Any:
     """The newest value of what the model gives to `watch` under the last part of a name. Raises ValueError if nothing is."""
     watched = model.run_state.watched
-    short = name.partition(":")[0].rpartition("/")[2]
+    *above, last = name.partition(":")[0].split("/")
+    short = above[-1] if above and last == "value" else last  # which losses call their result
     if short not in watched:
         raise ValueError(f"The model gives no {short!r} to `watch`, but: {', '.join(sorted(watched))}")
     return watched[short].numpy()

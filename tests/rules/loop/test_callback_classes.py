@@ -192,6 +192,25 @@ def test_tensors_that_are_looked_up_by_their_names(above: str) -> None:
     assert "    def on_train_begin(self, logs=None):\n        self.n = 0\n\n    def on_train_batch_end(" in text
 
 
+NAMED = "def __init__(self, name='mse:0'):\n    self.name = name\n\n" + looking(
+    "self.loss = tf.get_default_graph().get_tensor_by_name(self.name)\n"
+)
+
+
+@pytest.mark.parametrize("made", ["H()", "H('scope/mse:0')", "H(name='mse:0')"])
+def test_tensors_that_are_looked_up_by_a_name_of_the_hook(made: str) -> None:
+    text = hook(migrate(program(NAMED, TRAIN.replace("H()", made))))
+    assert "get_tensor_by_name" not in text and 'print(logs["batch_loss"])' in text
+
+
+@pytest.mark.parametrize("use", [TRAIN.replace("H()", "H(), H('other:0')"), TRAIN.replace("H()", "H(NAME)")])
+def test_names_that_differ_or_are_not_seen_stay(use: str) -> None:
+    from modelfn.programs import run
+
+    text = run(program(NAMED, use))["program.py"].after.decode()
+    assert "keras.callbacks.Callback" not in text
+
+
 def test_several_tensors_in_one_argument() -> None:
     init = "def __init__(self, tensors):\n    self.tensors = tensors\n\n"
     spec = ', training_hooks=[H({"a": loss, "b": error})]'

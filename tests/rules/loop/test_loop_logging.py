@@ -256,3 +256,34 @@ def test_logs_beside_summaries() -> None:
     text = migrate(source.replace('tf.identity(RATE, "rate")', 'tf.summary.scalar("loss_again", loss)'))
     step = text[text.index("def train_step") : text.index("def predict_step")]
     assert "return {**super().train_step(data), **self.step_logs}" in step and "tf.summary.record_if(recorded)" in step
+
+
+SCOPED = "sparse_softmax_cross_entropy_loss"
+
+
+@pytest.mark.parametrize(
+    "name", [f"{SCOPED}/value:0", f"tower/{SCOPED}/value", "sparse_softmax_cross_entropy_loss/value:0"]
+)
+def test_the_name_that_a_loss_gives_its_value(name: str) -> None:
+    assert 'logging.info("l = %.6g", logs["loss"])' in migrated(logging(f"{{'l': '{name}'}}"))
+
+
+@pytest.mark.parametrize(
+    ("loss", "name", "seen"),
+    [
+        ("tf.losses.sparse_softmax_cross_entropy(labels, logits, scope='xe')", "xe/value:0", True),
+        ("tf.losses.sparse_softmax_cross_entropy(labels, logits, scope='xe')", f"{SCOPED}/value:0", False),
+        ("tf.losses.sparse_softmax_cross_entropy(labels, logits)", "value:0", False),
+        ("tf.losses.sparse_softmax_cross_entropy(labels, logits)", f"{SCOPED}_1/value:0", False),
+        (
+            "tf.losses.sparse_softmax_cross_entropy(labels, logits, reduction='weighted_sum')",
+            f"{SCOPED}/value:0",
+            False,
+        ),
+        ("tf.losses.log_loss(1, 1) + tf.losses.log_loss(1, 1)", "log_loss/value:0", False),
+    ],
+)
+def test_names_of_other_losses(loss: str, name: str, seen: bool) -> None:
+    source = program(logging(f"{{'l': '{name}'}}"))
+    source = source.replace("tf.losses.sparse_softmax_cross_entropy(labels, logits)", loss)
+    assert (".fit(" in run(source)["program.py"].after.decode()) == seen

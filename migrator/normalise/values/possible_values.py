@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 
 from migrator.normalise.draft.returns import own_returns
 from migrator.normalise.draft.stuck import Stuck
-from migrator.normalise.functions.callers import Place, given_by_callers
+from migrator.normalise.values.attributes import attribute_values
+from migrator.normalise.values.callers import Place, given_by_callers
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.symbols import Binding, Scope
@@ -42,17 +43,28 @@ class PossibleValues:
         return [(module, node) for module, node in places if node not in read and not asks(module, node)]
 
 
-def possible_values(project: Project, module: Module, node: ast.expr, whole: bool = False) -> PossibleValues:
+def possible_values(
+    project: Project, module: Module, node: ast.expr, whole: bool = False, attributes: bool = False
+) -> PossibleValues:
     """What an expression may stand for.
 
     A name that has its value from one call, a display or the like is a value itself, unless `whole` asks for what it holds.
+    `attributes` asks for what those of an object hold as well, whose other readers are not noted.
     """
-    search = _Search(project)
+    search = _Search(project, attributes)
     try:
         search.found.values = search.values(module, node, whole, 0)
     except Stuck as reason:
         search.found.stuck = reason
     return search.found
+
+
+def text_of(project: Project, module: Module, node: ast.expr) -> str | None:
+    """The one text that an expression stands for; also that of an attribute of an object of the program."""
+    found = possible_values(project, module, node, whole=True, attributes=True)
+    texts = {getattr(value, "value", None) for _, value in found.values}
+    text = texts.pop() if found.stuck is None and len(texts) == 1 else None
+    return text if isinstance(text, str) else None
 
 
 def may_be_none(project: Project, module: Module, node: ast.expr) -> bool:
@@ -76,8 +88,8 @@ def display(project: Project, module: Module, node: ast.expr) -> tuple[Module, a
 
 
 class _Search:
-    def __init__(self, project: Project) -> None:
-        self.project = project
+    def __init__(self, project: Project, attributes: bool) -> None:
+        self.project, self.attributes = project, attributes
         self.found = PossibleValues()
 
     def values(self, module: Module, node: ast.expr, whole: bool, depth: int) -> list[Place]:
@@ -104,7 +116,10 @@ class _Search:
             return self._returned(module, node, depth)
         if isinstance(node, ast.Name):
             return self._bound(module, node, whole, depth)
-        return self._member(module, node, whole) if isinstance(node, ast.Attribute) else None
+        if isinstance(node, ast.Attribute):
+            held = attribute_values(self.project, module, node) if self.attributes else None
+            return held or self._member(module, node, whole)
+        return None
 
     def _entries(self, module: Module, table: ast.expr, depth: int) -> Iterator[Place]:
         """What stands under the keys of a dict that is written out. Raises Stuck."""

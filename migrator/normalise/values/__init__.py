@@ -1,0 +1,1 @@
+"""Which functions, classes, objects or constants an expression may stand for."""
