@@ -11,10 +11,19 @@ _MODELS = frozenset({"classifier", "regressor", "tagger", "ranker", "recommender
 
 
 def names_of(
-    model_fn: str, path: str, bound: Set[str], reserved: Set[str], origin: str, subject: Sequence[str]
+    model_fn: str,
+    path: str,
+    bound: Set[str],
+    reserved: Set[str],
+    origin: str,
+    subject: Sequence[str],
+    kept: bool = False,
 ) -> tuple[str, str]:
     """The names of the class and of the factory that take the place of a model_fn of the file `path`, which binds the names
-    `bound`; `reserved` are those of other models. The rest is as below."""
+    `bound`; `reserved` are those of other models; `kept` says that it stands where `origin` stood, and takes that name. The
+    rest is as below."""
+    if kept and origin not in bound | reserved:
+        return origin, factory_name(model_fn, bound | reserved)
     if not origin and {class_name(model_fn, bound, "", subject), factory_name(model_fn, bound)} & reserved:
         stem = os.path.splitext(os.path.basename(path))[0]
         model_fn = f"{stem}_{model_fn.lstrip('_')}"  # another file has a model of that name

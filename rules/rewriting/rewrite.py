@@ -306,7 +306,8 @@ class ProgramRewrite(LoopRewrite):
         module, reserved = definition.module, self.sublayers.reserved
         about = subject(self.project, definition, constructions, self.drafts.owner(definition))
         origin = self.drafts.model_class(definition)
-        names = names_of(definition.name, module.path, module.bound_names, reserved, origin, about)
+        kept = (module.path, definition.name) in self.drafts.in_place
+        names = names_of(definition.name, module.path, module.bound_names, reserved, origin, about, kept)
         reserved.update(names)
         return ModelFn(definition, *names)
 

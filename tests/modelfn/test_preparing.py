@@ -164,7 +164,10 @@ def test_nested(name: str) -> None:
 def test_methods() -> None:
     text = assert_same(CLASS, **PARAMS)
     assert "class Block(tf.keras.layers.Layer):" in text
-    assert "create_model(\n    classifier_units=classifier.units,\n    last=classifier.last,\n" in text
+    assert (
+        "create_model(\n    classifier_units=classifier.units,\n    rate=classifier.rate,\n    last=classifier.last)\n"
+        in text
+    )
     assert "functools" not in text
 
 

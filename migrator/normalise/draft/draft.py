@@ -64,6 +64,10 @@ class Drafts:
         """Names of the classes that functions (path and name) built their networks with, and that are taken apart."""
         self.owners: dict[tuple[str, str], str] = {}
         """Names of the classes that functions were methods of."""
+        self.layer_classes: set[tuple[str, str]] = set()
+        """Classes (path and name) whose one method that makes layers is a function of their name now."""
+        self.in_place: set[tuple[str, str]] = set()
+        """Functions (path and name) that stand where the class stood that they built their networks with."""
         self.shared_params: set[tuple[str, str]] = set()
         """Model_fns (path and name) whose params were handed to them by the program, not copied by their Estimator."""
         self.renamed: dict[str, str] = {}
@@ -120,6 +124,15 @@ class Drafts:
         remark = self.location(module, node), text
         if remark not in self.remarks:  # a change that is tried again
             self.remarks.append(remark)
+
+    def moved(self, old: tuple[str, str], new: tuple[str, str]) -> None:
+        """Remember that a function (path and name) stands in another file, in the place of its class."""
+        for table in (self.model_classes, self.owners):
+            if old in table:
+                table[new] = table.pop(old)
+        if old in self.shared_params:
+            self.shared_params.add(new)
+        self.in_place.add(new)
 
     def obstacle(self, module: Module, node: ast.expr) -> str | None:
         """Why an expression could not be prepared."""

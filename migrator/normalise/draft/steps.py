@@ -150,6 +150,7 @@ class Preparation(ObjectSteps):
         yield grown_parameters(self.drafts, models), None
         for model in models:
             yield copied_features(model) or spelled_out(model) or set_entries(self.drafts, model), None
+        yield self._in_place(), None
 
     def _decorated(self, roots: list[Place]) -> list[Change]:
         """Model_fns that a decorator makes of networks are written out."""
@@ -352,9 +353,14 @@ class Preparation(ObjectSteps):
         if named:
             return named
         calls = self._method_calls(found)
-        if self._inlined(definition) or len(calls) == 1 or fills(found):
+        if self._inlined(definition) or fills(found) or (len(calls) == 1 and found.module is module):
             return self._inlined_method(module, call, found)
-        return self._lifted_calls(found, calls)
+        if len(calls) > 1:
+            return self._lifted_calls(found, calls)
+        try:
+            return self._lifted_calls(found, calls)  # so that the layer stands in the file of its class
+        except (Stuck, Unprintable):
+            return self._inlined_method(module, call, found)
 
     def _unnamed(self, module: Module, call: ast.Call) -> list[Change]:
         """``Net(params)(x)`` and ``Net(params).build(x)``: the object gets a name, where its method makes layers."""

@@ -20,10 +20,10 @@ from migrator.vocabulary.diagnostics import Edit
 
 def taken_away(drafts: Drafts, path: str, name: str) -> bool:
     """Whether there was a function or class of the name that nothing uses; it is gone then."""
-    nodes = _named(drafts, path, name)
+    nodes = named(drafts, path, name)
     for index in range(len(nodes)):
         drafts.apply(idle_imports(drafts.project, drafts.project.modules[path], name))
-        nodes = _named(drafts, path, name)
+        nodes = named(drafts, path, name)
         module = drafts.project.modules[path]
         if unused(drafts, module, nodes[index]):
             drafts.apply(Change.of(module, removal(nodes[index])))
@@ -36,7 +36,7 @@ def unsaid(drafts: Drafts, changes: list[Change], path: str, name: str) -> list[
 
     It can be made with them then; what else is unused, `taken_away` finds out in the next draft.
     """
-    nodes = _named(drafts, path, name)
+    nodes = named(drafts, path, name)
     if len(nodes) != 1 or name.startswith("__"):
         return []
     modules = drafts.project.modules
@@ -57,7 +57,8 @@ def unsaid(drafts: Drafts, changes: list[Change], path: str, name: str) -> list[
     return [] if any(word.search(text) for text in texts) else [removed]
 
 
-def _named(drafts: Drafts, path: str, name: str) -> list[ast.FunctionDef | ast.ClassDef]:
+def named(drafts: Drafts, path: str, name: str) -> list[ast.FunctionDef | ast.ClassDef]:
+    """The functions and classes of that name in a file, classes last."""
     module = drafts.project.modules[path]
     table: dict[str, list[ast.FunctionDef | ast.ClassDef]] | None = module.memo.get("named")
     if table is None:

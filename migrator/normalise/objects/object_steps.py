@@ -14,6 +14,7 @@ from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.inline import Inliner
 from migrator.normalise.functions.lift import keywords, module_name, moved, snake
 from migrator.normalise.objects.built import Building
+from migrator.normalise.objects.in_place import in_place
 from migrator.normalise.objects.inherited import called, calls_above, moved_down
 from migrator.normalise.objects.methods import Method, attributes, check_settled, class_of, fills, lookup, method_of
 from migrator.normalise.objects.properties import as_methods
@@ -47,10 +48,15 @@ class ObjectSteps:
         self._taken_out: set[tuple[str, str]] = set()
         self._opened: set[tuple[str, str]] = set()
         """Files and names of objects some of whose methods are taken out."""
+        self._places_left: dict[tuple[str, str], tuple[str, str]] = {}
+        """Files and names of classes that stand in other files than the functions that they were taken apart for, with these."""
         self._lifting: list[ast.FunctionDef] = []
         """Methods that are about to become functions, each called by the one before."""
 
     def _call(self, module: Module, call: ast.Call) -> list[Change]:
+        raise NotImplementedError
+
+    def _tidy(self) -> None:
         raise NotImplementedError
 
     def _try(self, module: Module, node: ast.expr | ast.FunctionDef, step: Callable[[], list[Change]]) -> list[Change]:
@@ -183,11 +189,31 @@ class ObjectSteps:
             return inner
         changes = Unboxing(self.drafts, found).changes()
         key = definition.module.path, definition.name
-        if not optimizes(owner):
+        lineage = {(base.module.path, base.name) for base in ancestors(project, owner)}
+        if not optimizes(owner) and not lineage & self.drafts.layer_classes:
             several = self.drafts.model_classes.get(key, owner.name) != owner.name
             self.drafts.model_classes[key] = "" if several else owner.name
-        self._taken_out |= {(base.module.path, base.name) for base in ancestors(project, owner)}
+            place = owner.module.path, owner.name
+            if owner.module is not definition.module and place not in self._taken_out | set(self._places_left):
+                self._places_left[place] = key
+                lineage.remove(place)
+        self._taken_out |= lineage
         return changes
+
+    def _in_place(self) -> list[Change]:
+        """Model_fns take the places of the classes of other files that they built their networks with."""
+        for place, (path, name) in list(self._places_left.items()):
+            del self._places_left[place]
+            try:
+                changes = in_place(self.drafts, path, name, place)
+            except (Stuck, Unprintable):
+                self._taken_out.add(place)
+                self._tidy()
+                continue
+            self.drafts.moved((path, name), (place[0], name))
+            self._taken_out.add(place)
+            return changes
+        return []
 
     def _inherited(self, definition: Definition, statement: ast.Assign, owner: Definition) -> list[Change]:
         """Methods of bases that make layers by what the class of an object has anew move into it, and so on down."""
@@ -249,7 +275,7 @@ class ObjectSteps:
 
         None of the parameters has a name of `taken`. `root` says that the method is a model_fn.
         """
-        reads = attributes(self.drafts.project, found)
+        reads = in_order(found, attributes(self.drafts.project, found))
         check_settled(self.drafts.project, found, set(reads), module, at)
         own = {n.id for n in walk(found.function) if isinstance(n, ast.Name)}
         own |= {a.arg for a in walk(found.function) if isinstance(a, ast.arg)}
@@ -263,7 +289,7 @@ class ObjectSteps:
         clash = own & set(extra)
         if clash or len(extra) < len(reads):
             raise Stuck(f"`{sorted(clash)[0]}` names an attribute and a variable", found.function)
-        name = self._called_name(found) if root else snakeless(found)
+        name = self._called_name(found) if root else self._layer_name(found, module)
         new = module_name(found.module, name, found.owner.name) if name != found.function.name else name
         if new in {n for n, b in found.module.analysis.root.bindings.items()}:
             new = module_name(found.module, name, found.owner.name)
@@ -272,6 +298,16 @@ class ObjectSteps:
         changes = moved(found.module, found.function, new, list(extra))
         changes += [Replace(node, name) for name, attribute in extra.items() for node in reads[attribute]]
         return extra, new, [(found.module, change) for change in changes]
+
+    def _layer_name(self, found: Method, module: Module) -> str:
+        """The name of a method as a function that makes layers: that of its class, if a class of another file does no more."""
+        assert isinstance(found.owner.node, ast.ClassDef)
+        methods = [s for s in found.owner.node.body if isinstance(s, ast.FunctionDef)]
+        makers = [method for method in methods if self._makes_layers(Definition(found.module, method))]
+        if found.kind != "plain" or module is found.module or makers != [found.function]:
+            return snakeless(found)
+        self.drafts.layer_classes.add((found.module.path, found.owner.name))
+        return snake(found.owner.name)
 
     def _called_name(self, found: Method) -> str:
         """The name of a model_fn as a function: ``net_model_fn`` for the ``__call__`` of ``Net``."""
@@ -292,6 +328,14 @@ class ObjectSteps:
         changes = Inliner(self.drafts, module, call, definition, skip).changes()
         self._taken_out.add((definition.module.path, definition.name))
         return changes
+
+
+def in_order(found: Method, reads: dict[str, list[ast.Attribute]]) -> dict[str, list[ast.Attribute]]:
+    """What a method reads of its object, as the class sets it, and then what it does not set."""
+    assert isinstance(found.owner.node, ast.ClassDef)
+    stores = [n for n in walk(found.owner.node) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)]
+    placed = dict.fromkeys(n.attr for n in sorted(stores, key=lambda n: (n.lineno, n.col_offset)))
+    return {name: reads[name] for name in (*(n for n in placed if n in reads), *(n for n in reads if n not in placed))}
 
 
 def snakeless(found: Method) -> str:
