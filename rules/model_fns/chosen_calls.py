@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from migrator import rewrite
 from migrator.analyse.statements.names import reads
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
@@ -18,16 +17,13 @@ from migrator.normalise.draft.globals import OuterNames
 from migrator.normalise.draft.spelled import spelled
 from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.applied import applied, called_by
-from migrator.normalise.functions.idle import idle_imports, imports_of
-from migrator.normalise.functions.partials import idle_import
-from migrator.normalise.values.possible_values import display
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
-from migrator.resolve.syntax import is_name, walk
-from migrator.rewrite import Remove, Replace, Statement, code, expr, statements
+from migrator.resolve.syntax import walk
+from migrator.rewrite import Remove, Statement, code, expr, statements
 
-from ..loop.places import moves
 from ..optimizers.optimizers import OPTIMIZERS
+from .looked_up import lookup, without
 from .translations import is_refused, translations
 
 if TYPE_CHECKING:
@@ -39,26 +35,6 @@ if TYPE_CHECKING:
 _STEPS = frozenset(
     f"tensorflow.train.{name}" for name in ("get_global_step", "get_or_create_global_step", "create_global_step")
 )
-_LISTING = frozenset({"sorted", "list", "tuple", "set", "len"})
-
-
-@dataclass(frozen=True)
-class _Lookup:
-    """A read of an entry of a table that is seen."""
-
-    home: Module
-    table: ast.Dict
-    name: ast.expr | None
-    """How the table is named here; None if it stands here."""
-    key: ast.expr
-    default: ast.expr | None
-    held: ast.Assign | None = None
-    """The statement that gives the entry a name, which only the call reads."""
-
-    @property
-    def values(self) -> list[tuple[Module, ast.expr]]:
-        """All that it may give, without the default."""
-        return [(self.home, value) for value in self.table.values]
 
 
 @Desugaring
@@ -92,7 +68,7 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
         return optimizer.minimize(loss)
     ```
     """
-    found = _lookup(drafts.project, module, call)
+    found = lookup(drafts.project, module, call)
     if found is None:
         return _conditional(module, call)
     keys = [key.value if isinstance(key, ast.Constant) else None for key in found.table.keys]
@@ -103,7 +79,7 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
     steps = any(_is_step(module, argument) for argument in call.args)
     if not all(each.is_known for each in made) or not (steps or any(each.is_translated for each in made)):
         return []
-    instead = _without(drafts.project, module, found)
+    instead = without(drafts.project, module, found)
     names = OuterNames()
     try:
         values = [applied(drafts, module, call, *place, names) for place in [*found.values, *others]]
@@ -139,37 +115,8 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
 
 def looks_up(project: Project, module: Module, call: ast.Call) -> bool:
     """Whether a call runs an entry of a table, one of which makes an optimizer."""
-    found = _lookup(project, module, call)
+    found = lookup(project, module, call)
     return found is not None and any(_Made.behind(project, *place).is_optimizer for place in found.values)
-
-
-def _lookup(project: Project, module: Module, call: ast.Call) -> _Lookup | None:
-    """What a call runs, if that is an entry of a table: ``RATES[name]`` or ``RATES.get(name, constant)``, or a name of it."""
-    held = module.assignment(call.func) if isinstance(call.func, ast.Name) else None
-    place = call.func if held is None else held.value
-    key: ast.expr
-    default: ast.expr | None = None
-    if isinstance(place, ast.Subscript):
-        where, key = place.value, place.slice
-    elif isinstance(place, ast.Call) and isinstance(place.func, ast.Attribute) and place.func.attr == "get":
-        if len(place.args) != 2 or place.keywords:
-            return None
-        where, key, default = place.func.value, *place.args
-    else:
-        return None
-    if isinstance(where, ast.Dict):
-        home, table, name = module, where, None
-    else:
-        found = display(project, module, where)
-        if found is None:
-            return None
-        home, table, name = *found, where
-    if held is not None:
-        assert isinstance(call.func, ast.Name)
-        alone = module.loads_of(call.func.id, module.scope(held)) == [call.func]
-        if not alone or not moves(module, held, call, [key]):
-            return None
-    return _Lookup(home, table, name, key, default, held)
 
 
 @dataclass(frozen=True)
@@ -248,68 +195,3 @@ def _is_step(module: Module, node: ast.expr) -> bool:
     statement = module.assignment(node)
     value = statement.value if statement is not None else node
     return isinstance(value, ast.Call) and module.resolve(value.func) in _STEPS
-
-
-def _without(project: Project, module: Module, found: _Lookup) -> list[Change] | None:
-    """The changes of the table itself, that nothing calls a function of any more; None where it is used otherwise."""
-    if found.name is None:
-        return []
-    home, made = found.home, found.home.parent(found.table)
-    target = made.targets[0] if isinstance(made, ast.Assign) else None
-    if not isinstance(made, ast.Assign) or not isinstance(target, ast.Name) or home.comments_in(*home.span(made)):
-        return None
-    places = project.readers.of(home, home.scope(target), target.id)
-    others = [(where, node) for where, node in places if node is not found.name]
-    if any(_is_called(where, node) for where, node in others):
-        return []  # its turn comes with the last one
-    partials = [each for each in found.table.values if isinstance(each, ast.Call)]
-    unused = idle_import(home, *(each.func for each in partials))
-    gone = idle_imports(project, home, target.id, {found.name})
-    if not others and len(gone) == sum(1 for _ in imports_of(project, home, target.id)):
-        alone = len(getattr(home.parent(made), "body", [])) == 1
-        return None if alone else [*Change.of(home, Remove(made), *unused), *gone]
-    listed = [_listing(where, node) for where, node in others]
-    if None in listed:
-        return None
-    keys = ", ".join(home.segment(key) for key in found.table.keys if key is not None)
-    wanted: list[tuple[Module, rewrite.Change]] = [
-        (home, Replace(found.table, code(f"[{keys}]"))),
-        *((home, each) for each in unused),
-    ]
-    for (where, node), place in zip(others, listed):
-        if place is not node and place is not None:  # `RATES.keys()`
-            wanted.append((where, Replace(place, where.cst.expression(node))))
-    return Change.every(wanted)
-
-
-def _is_called(module: Module, node: ast.expr) -> bool:
-    """Whether what is looked up in a table is called at once."""
-    entry = module.parent(node)
-    if isinstance(entry, ast.Attribute) and entry.attr == "get":
-        entry = module.parent(entry)
-    call = module.parent(entry) if entry is not None else None
-    return isinstance(entry, (ast.Subscript, ast.Call)) and isinstance(call, ast.Call) and call.func is entry
-
-
-def _listing(module: Module, node: ast.expr) -> ast.expr | None:
-    """The expression that reads the keys of a dict alone, as it would read a list of them; None where more is read."""
-    parent = module.parent(node)
-    if isinstance(parent, ast.Attribute) and parent.attr == "keys":
-        call = module.parent(parent)
-        assert isinstance(call, ast.Call)
-        return call if _lists(module, call) else None
-    return node if _lists(module, node) else None
-
-
-def _lists(module: Module, node: ast.expr) -> bool:
-    parent = module.parent(node)
-    if isinstance(parent, ast.Compare):
-        return parent.comparators == [node] and isinstance(parent.ops[0], (ast.In, ast.NotIn))
-    if isinstance(parent, (ast.For, ast.comprehension)):
-        return parent.iter is node
-    if isinstance(parent, ast.keyword):
-        return parent.arg == "choices"
-    if not isinstance(parent, ast.Call) or node not in parent.args:
-        return False
-    joins = isinstance(parent.func, ast.Attribute) and parent.func.attr == "join"
-    return joins or any(is_name(parent.func, name) for name in _LISTING) and len(parent.args) == 1

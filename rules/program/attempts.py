@@ -36,7 +36,7 @@ from ..model_fns.annotations import settle_annotations
 from ..model_fns.model_facts import chosen_facts
 from ..rewriting.rewrite import KeepsHelpers, ProgramRewrite
 from ..symbols.private_keras import refuse_gone_methods, refuse_private_keras, settle_keras
-from .desugarings import FILES
+from .desugarings import FILES, PLAIN
 from .estimators import estimators_in, is_called
 from .library import mode_files
 from .mixed import Blame, MixedRewrite
@@ -110,6 +110,8 @@ class Attempts:
                 prepared(drafts, lambda: estimators_in(drafts, group))
                 kept, drafts = drafts, drafts.copy()
                 fold_extenders(drafts, [module.path for module in around])
+                for idiom in PLAIN:
+                    idiom.expand(drafts, [module.path for module in around])
                 folded = drafts.project is not kept.project
                 if drafts.changed:
                     rewrite = self._rewrite(native, drafts, group)

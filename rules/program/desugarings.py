@@ -29,7 +29,7 @@ from ..desugar import (
 from ..estimator_calls import idle_sessions
 from ..experiments import run_configs, spelled
 from ..exports import named_placeholders
-from ..hooks import logged_modes, nested_hooks, writer_caches
+from ..hooks import logged_modes, made_hooks, nested_hooks, writer_caches
 from ..inputs import fed_iterators, read_batches
 from ..layers import (
     applied_regularization,
@@ -133,3 +133,6 @@ FUNCTIONS: tuple[Desugaring[OfFunction], ...] = (
     kept_iterators.expand,
 )
 """Those of a whole function that a model_fn reaches, or of the model_fn, when no call of any is left to rewrite."""
+
+PLAIN: tuple[Desugaring[OfFiles], ...] = (made_hooks.expand,)
+"""Those of the files of a program that is to be plain Keras: where that fails, it keeps its own ways beside helpers."""

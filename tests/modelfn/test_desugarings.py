@@ -16,7 +16,8 @@ from migrator.resolve.project import Project
 
 desugarings = importlib.import_module("migrator.rules.program.desugarings")
 PATH = "program.py"
-EVERY = [*desugarings.FILES, *desugarings.CALLS, *desugarings.FUNCTIONS]
+OF_FILES = [*desugarings.FILES, *desugarings.PLAIN]
+EVERY = [*OF_FILES, *desugarings.CALLS, *desugarings.FUNCTIONS]
 EXAMPLES = [(idiom, *pair) for idiom in EVERY for pair in idiom.examples()]
 
 
@@ -26,7 +27,7 @@ def places(idiom: Desugaring[Any], module: Module) -> Iterator[ast.AST]:
 
 def expanded(idiom: Desugaring[Any], text: str) -> str:
     drafts = Drafts(Project({PATH: Module(PATH, text)}))
-    if idiom in desugarings.FILES:
+    if idiom in OF_FILES:
         idiom.expand(drafts, [PATH])
         return drafts.project.modules[PATH].text
 

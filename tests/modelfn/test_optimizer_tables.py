@@ -169,7 +169,8 @@ def test_another_value_in_one_arm_stays() -> None:
         (CLASSES.replace("}", ", **MORE}"), MADE),
         (CLASSES, MADE.replace('params["name"]', "next(NAMES)")),
         (LAMBDAS, MADE.replace('params["rate"]', "rate=0.1")),
-        (LAMBDAS.replace("lambda r:", "lambda r, m=1:"), MADE),
+        (LAMBDAS.replace("lambda r:", "lambda r, *m:"), MADE),
+        (LAMBDAS.replace("lambda r:", "lambda r, m=N:"), MADE),
         (CLASSES.replace('"adam"', "ADAM"), MADE),
     ],
 )

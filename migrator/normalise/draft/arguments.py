@@ -22,7 +22,7 @@ def defaults(function: ast.FunctionDef | ast.Lambda) -> dict[str, ast.expr]:
     return found
 
 
-def given(function: ast.FunctionDef, call: ast.Call, skip: int = 0) -> dict[str, ast.expr]:
+def given(function: ast.FunctionDef | ast.Lambda, call: ast.Call, skip: int = 0) -> dict[str, ast.expr]:
     """Arguments of `call` by parameter, without the first `skip` parameters. Raises Stuck where they are hidden."""
     args = function.args
     if args.vararg or args.kwarg or any(isinstance(a, ast.Starred) for a in call.args):

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from migrator import rewrite
+from migrator.normalise.draft.arguments import defaults, given, parameters
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.globals import OuterNames, add_outer_names
 from migrator.normalise.draft.stuck import Stuck
@@ -38,15 +39,15 @@ def applied(
     `names` notes the imports that it takes.
     """
     if isinstance(value, ast.Lambda):
-        return _substituted(drafts, module, call, home, value, names)
+        return substituted(drafts, module, call, home, value, value.body, names)
     old = module.cst.call(call)
     if not isinstance(value, ast.Call):
-        return with_function(old, _written(drafts, module, call, home, value, names))
+        return with_function(old, written(drafts, module, call, home, value, names))
     if home.resolve(value.func) != PARTIAL or not value.args:
         raise Stuck("what is called is computed", value)
     function, *first = value.args
-    given = {keyword.arg for keyword in call.keywords}
-    if None in given or any(isinstance(each, ast.Starred) for each in (*call.args, *first)):
+    own = {keyword.arg for keyword in call.keywords}
+    if None in own or any(isinstance(each, ast.Starred) for each in (*call.args, *first)):
         raise Stuck("arguments are hidden behind * or **", call)
     for part in (function, *first, *(keyword.value for keyword in value.keywords)):
         check_lasting(home, part, module, call)
@@ -54,10 +55,10 @@ def applied(
     for keyword in value.keywords:
         if keyword.arg is None:
             raise Stuck("arguments are hidden behind * or **", value)
-        if keyword.arg not in given:
-            more[keyword.arg] = _written(drafts, module, call, home, keyword.value, names)
-    before = {0: [_written(drafts, module, call, home, each, names) for each in first]}
-    named = with_function(old, _written(drafts, module, call, home, function, names))
+        if keyword.arg not in own:
+            more[keyword.arg] = written(drafts, module, call, home, keyword.value, names)
+    before = {0: [written(drafts, module, call, home, each, names) for each in first]}
+    named = with_function(old, written(drafts, module, call, home, function, names))
     return with_arguments(named, insert=before, add=more)
 
 
@@ -73,7 +74,7 @@ def written_out(drafts: Drafts, module: Module, call: ast.Call, partial: ast.Cal
     return Change.every((module, change) for change in changes)
 
 
-def _written(
+def written(
     drafts: Drafts, module: Module, at: ast.AST, home: Module, node: ast.expr, names: OuterNames
 ) -> cst.BaseExpression:
     """An expression of a file as another one has to write it."""
@@ -82,28 +83,39 @@ def _written(
     return home.cst.filled(node, {each: code(names.texts[each.id]) for each in reads})
 
 
-def _substituted(
-    drafts: Drafts, module: Module, call: ast.Call, home: Module, function: ast.Lambda, names: OuterNames
+def returned_at_once(function: ast.FunctionDef) -> ast.expr | None:
+    """What a function computes that does nothing else."""
+    body = function.body[1:] if ast.get_docstring(function, clean=False) is not None else function.body
+    plain = not function.decorator_list and len(body) == 1
+    return body[0].value if plain and isinstance(body[0], ast.Return) else None
+
+
+def substituted(
+    drafts: Drafts,
+    module: Module,
+    call: ast.Call,
+    home: Module,
+    function: ast.Lambda | ast.FunctionDef,
+    body: ast.expr,
+    names: OuterNames,
 ) -> cst.BaseExpression:
-    """The body of a lambda with what the call gives. Raises Stuck."""
-    args, body = function.args, function.body
-    parameters = [argument.arg for argument in args.args]
-    if args.vararg or args.kwarg or args.kwonlyargs or args.defaults or args.posonlyargs:
-        raise Stuck("a function with defaults is not followed", function)
-    given = dict(zip(parameters, call.args)) | {str(k.arg): k.value for k in call.keywords}
-    if len(call.args) + len(call.keywords) != len(parameters) or given.keys() != set(parameters):
-        raise Stuck("what is given for the parameters is not seen", call)
+    """What a function computes with what the call gives it, where `body` is all of it. Raises Stuck."""
+    arguments, instead = given(function, call), defaults(function)
     loads = [node for node in walk(body) if isinstance(node, ast.Name)]
-    for name, argument in given.items():
-        if not isinstance(argument, _ATOMS) and sum(node.id == name for node in loads) != 1:
+    for name, argument in arguments.items():
+        if not isinstance(argument, _ATOMS) and sum(node.id == name for node in loads) > 1:
             raise Stuck("an argument would be computed more than once", argument)
     if any(isinstance(node, _SCOPED) for node in walk(body)):
         raise Stuck("a function with names of its own is not followed", function)
+    if not all(isinstance(value, ast.Constant) for name, value in instead.items() if name not in arguments):
+        raise Stuck("a default is not a constant", function)
     add_outer_names(drafts, module, call, home, function, names)
     table: dict[ast.AST, cst.BaseExpression] = {}
     for node in loads:
-        if node.id in given:
-            table[node] = module.cst.expression(given[node.id])
+        if node.id in arguments:
+            table[node] = module.cst.expression(arguments[node.id])
+        elif node.id in parameters(function):
+            table[node] = home.cst.expression(instead[node.id])
         elif node.id in names.texts:
             table[node] = code(names.texts[node.id])
     return home.cst.filled(body, table)

@@ -11,7 +11,7 @@ from migrator.resolve.syntax import is_name, walk
 from migrator.rewrite import Remove
 
 PARTIAL = "functools.partial"
-_FIXED = (ast.Constant, ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.UnaryOp, ast.BinOp, ast.keyword)
+_FIXED = (ast.Constant, ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.Dict, ast.UnaryOp, ast.BinOp, ast.keyword)
 _CONTEXTS = (ast.Load, ast.operator, ast.unaryop)
 # What TF1 keeps of these is how they were made: another one with the same arguments is as good.
 _MAKERS = ("initializer", "regularizer", "constraint")

@@ -1,0 +1,133 @@
+"""Entries of tables: ``RATES[name]``, ``RATES.get(name, constant)``; and what is left of a table that nothing reads so."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from migrator import rewrite
+from migrator.normalise.draft.draft import Change
+from migrator.normalise.functions.idle import idle_imports, imports_of
+from migrator.normalise.functions.partials import idle_import
+from migrator.normalise.values.possible_values import display
+from migrator.resolve.module import Module
+from migrator.resolve.project import Project
+from migrator.resolve.syntax import is_name
+from migrator.rewrite import Remove, Replace, code
+
+from ..loop.places import moves
+
+_LISTING = frozenset({"sorted", "list", "tuple", "set", "len"})
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """A read of an entry of a table that is seen."""
+
+    home: Module
+    table: ast.Dict
+    name: ast.expr | None
+    """How the table is named here; None if it stands here."""
+    key: ast.expr
+    default: ast.expr | None
+    held: ast.Assign | None = None
+    """The statement that gives the entry a name, which only the call reads."""
+
+    @property
+    def values(self) -> list[tuple[Module, ast.expr]]:
+        """All that it may give, without the default."""
+        return [(self.home, value) for value in self.table.values]
+
+
+def lookup(project: Project, module: Module, call: ast.Call) -> Lookup | None:
+    """What a call runs, if that is an entry of a table: ``RATES[name]`` or ``RATES.get(name, constant)``, or a name of it."""
+    held = module.assignment(call.func) if isinstance(call.func, ast.Name) else None
+    place = call.func if held is None else held.value
+    key: ast.expr
+    default: ast.expr | None = None
+    if isinstance(place, ast.Subscript):
+        where, key = place.value, place.slice
+    elif isinstance(place, ast.Call) and isinstance(place.func, ast.Attribute) and place.func.attr == "get":
+        if len(place.args) != 2 or place.keywords:
+            return None
+        where, key, default = place.func.value, *place.args
+    else:
+        return None
+    if isinstance(where, ast.Dict):
+        home, table, name = module, where, None
+    else:
+        found = display(project, module, where)
+        if found is None:
+            return None
+        home, table, name = *found, where
+    if held is not None:
+        assert isinstance(call.func, ast.Name)
+        alone = module.loads_of(call.func.id, module.scope(held)) == [call.func]
+        if not alone or not moves(module, held, call, [key]):
+            return None
+    return Lookup(home, table, name, key, default, held)
+
+
+def without(project: Project, module: Module, found: Lookup) -> list[Change] | None:
+    """The changes of the table itself, that nothing calls a function of any more; None where it is used otherwise."""
+    if found.name is None:
+        return []
+    home, made = found.home, found.home.parent(found.table)
+    target = made.targets[0] if isinstance(made, ast.Assign) else None
+    if not isinstance(made, ast.Assign) or not isinstance(target, ast.Name) or home.comments_in(*home.span(made)):
+        return None
+    places = project.readers.of(home, home.scope(target), target.id)
+    others = [(where, node) for where, node in places if node is not found.name]
+    if any(_is_called(where, node) for where, node in others):
+        return []  # its turn comes with the last one
+    partials = [each for each in found.table.values if isinstance(each, ast.Call)]
+    unused = idle_import(home, *(each.func for each in partials))
+    gone = idle_imports(project, home, target.id, {found.name})
+    if not others and len(gone) == sum(1 for _ in imports_of(project, home, target.id)):
+        alone = len(getattr(home.parent(made), "body", [])) == 1
+        return None if alone else [*Change.of(home, Remove(made, apart=True), *unused), *gone]
+    listed = [_listing(where, node) for where, node in others]
+    if None in listed:
+        return None
+    keys = ", ".join(home.segment(key) for key in found.table.keys if key is not None)
+    wanted: list[tuple[Module, rewrite.Change]] = [
+        (home, Replace(found.table, code(f"[{keys}]"))),
+        *((home, each) for each in unused),
+    ]
+    for (where, node), place in zip(others, listed):
+        if place is not node and place is not None:  # `RATES.keys()`
+            wanted.append((where, Replace(place, where.cst.expression(node))))
+    return Change.every(wanted)
+
+
+def _is_called(module: Module, node: ast.expr) -> bool:
+    """Whether what is looked up in a table is called at once."""
+    entry = module.parent(node)
+    if isinstance(entry, ast.Attribute) and entry.attr == "get":
+        entry = module.parent(entry)
+    call = module.parent(entry) if entry is not None else None
+    return isinstance(entry, (ast.Subscript, ast.Call)) and isinstance(call, ast.Call) and call.func is entry
+
+
+def _listing(module: Module, node: ast.expr) -> ast.expr | None:
+    """The expression that reads the keys of a dict alone, as it would read a list of them; None where more is read."""
+    parent = module.parent(node)
+    if isinstance(parent, ast.Attribute) and parent.attr == "keys":
+        call = module.parent(parent)
+        assert isinstance(call, ast.Call)
+        return call if _lists(module, call) else None
+    return node if _lists(module, node) else None
+
+
+def _lists(module: Module, node: ast.expr) -> bool:
+    parent = module.parent(node)
+    if isinstance(parent, ast.Compare):
+        return parent.comparators == [node] and isinstance(parent.ops[0], (ast.In, ast.NotIn))
+    if isinstance(parent, (ast.For, ast.comprehension)):
+        return parent.iter is node
+    if isinstance(parent, ast.keyword):
+        return parent.arg == "choices"
+    if not isinstance(parent, ast.Call) or node not in parent.args:
+        return False
+    joins = isinstance(parent.func, ast.Attribute) and parent.func.attr == "join"
+    return joins or any(is_name(parent.func, name) for name in _LISTING) and len(parent.args) == 1
