@@ -54,12 +54,15 @@ __all__ = [
     "expr",
     "given",
     "in_its_line",
+    "in_scope",
     "is_definition",
     "lines",
     "names_of",
+    "opened",
     "returned",
     "returned_at_once",
     "rows",
+    "same",
     "source",
     "spaced",
     "statements",
@@ -68,9 +71,14 @@ __all__ = [
     "unspaced",
     "with_arguments",
     "with_body",
+    "with_else",
+    "with_first_argument",
     "with_function",
     "with_parameters",
     "with_remark",
+    "without_blanks",
+    "without_body",
+    "without_repeated_scopes",
 ]
 
 
@@ -151,6 +159,62 @@ def defined(head: str, body: Iterable[Row]) -> Statement:
     from . import suites
 
     return suites.defined(head, body)
+
+
+def opened(head: Sequence[str], body: Iterable[Row]) -> list[Row]:
+    """A compound statement from the lines of its head, comments above it among them, and its body."""
+    from . import conditions
+
+    return conditions.opened(head, body)
+
+
+def with_else(statement: Row, orelse: Sequence[Row], chain: bool = True) -> Statement:
+    """A condition with another arm; see `migrator.rewrite.conditions`."""
+    from . import conditions
+
+    return conditions.with_else(statement, orelse, chain)
+
+
+def without_body(condition: str, orelse: Sequence[Row], indent: str = "") -> list[Row]:
+    """``if condition:`` over rows; see `migrator.rewrite.conditions`."""
+    from . import conditions
+
+    return conditions.without_body(condition, orelse, indent)
+
+
+def same(first: Sequence[Row], second: Sequence[Row]) -> bool:
+    """Whether two runs of rows are the same text."""
+    from . import conditions
+
+    return conditions.same(first, second)
+
+
+def in_scope(head: str, body: Sequence[Row]) -> list[Row]:
+    """Rows in a scope of which `head` is the text, below the blank lines above them."""
+    from . import conditions
+
+    return conditions.in_scope(head, body)
+
+
+def without_blanks(found: Sequence[Row]) -> list[Row]:
+    """Rows without blank lines between them."""
+    from . import conditions
+
+    return conditions.without_blanks(found)
+
+
+def without_repeated_scopes(found: Sequence[Row], remark: str) -> list[Row]:
+    """Rows in which scopes with a remark go on in those right above them; see `migrator.rewrite.conditions`."""
+    from . import conditions
+
+    return conditions.without_repeated_scopes(found, remark)
+
+
+def with_first_argument(row: Row, old: str, new: str) -> Row:
+    """A statement whose call with `old` before its other arguments has `new` in that place."""
+    from . import conditions
+
+    return conditions.with_first_argument(row, old, new)
 
 
 def text_of(found: Iterable[Row], unit: str, indent: str = "") -> str:

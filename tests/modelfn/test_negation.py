@@ -1,4 +1,4 @@
-"""Conditions of which only the other arm is left."""
+"""The opposites of conditions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from migrator.analyse.statements.negation import negated, without_body
+from migrator.analyse.statements.negation import negated
 
 
 @pytest.mark.parametrize(
@@ -25,26 +25,3 @@ from migrator.analyse.statements.negation import negated, without_body
 )
 def test_opposites(test: str, expected: str) -> None:
     assert negated(ast.parse(test, mode="eval").body, ast.unparse) == expected
-
-
-def test_nested_conditions_become_one() -> None:
-    assert without_body("a != 1", ["  if b:", "    c()", "", "    d()"], "", "  ") == [
-        "if a != 1 and b:",
-        "  c()",
-        "",
-        "  d()",
-    ]
-
-
-@pytest.mark.parametrize(
-    "lines",
-    [
-        ["  if b or c:", "    d()"],
-        ["  if b:", "    c()", "  else:", "    d()"],
-        ["  if b:", "    c()", "  d()"],
-        ["  if b:", '    c = """', '    """'],
-        ["  if f(", "    b):", "    c()"],
-    ],
-)
-def test_other_lines_stay(lines: list[str]) -> None:
-    assert without_body("a", lines, "", "  ") == ["if a:", *lines]

@@ -23,9 +23,9 @@ def is_assertion(module: Module, node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and _ASSERTION.match(module.resolve(node.func) or "") is not None
 
 
-def assertion_lines(writer: FunctionWriting, node: ast.With, indent: str) -> list[str]:
+def assertion_texts(writer: FunctionWriting, node: ast.With) -> list[str]:
     """The assertions among the control dependencies of a scope. Raises Unsupported for anything else that it waits for."""
-    lines: list[str] = []
+    texts: list[str] = []
     for item in node.items:
         call = item.context_expr
         if not isinstance(call, ast.Call) or writer.resolve(call.func) != DEPENDENCIES:
@@ -37,8 +37,8 @@ def assertion_lines(writer: FunctionWriting, node: ast.With, indent: str) -> lis
             if not is_assertion(writer.plan.module, element):
                 raise Unsupported("control dependencies in the forward pass are not migrated yet", node)
             if writer.where != "init":  # nothing flows yet
-                lines.append(indent + writer.text(element))
-    return lines
+                texts.append(writer.text(element))
+    return texts
 
 
 def is_check(body: Body, node: ast.stmt) -> bool:

@@ -13,6 +13,7 @@ from migrator.analyse.statements.flow import Leaf
 from migrator.analyse.statements.names import reads
 from migrator.analyse.variables.scopes import literal_pattern
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Row, in_scope, with_first_argument, without_repeated_scopes
 
 if TYPE_CHECKING:
     from migrator.analyse.function.body import Body
@@ -23,24 +24,26 @@ _NAME_FIRST = ("get_variable",)
 SCOPES = ("tensorflow.variable_scope", "tensorflow.name_scope")
 _Way = tuple[tuple[ast.AST, ast.FunctionDef], ...]
 """A model_fn, and the calls that lead to a helper, each with the function that it calls."""
-_WITHOUT_PREFIX = "  # so that Keras puts no prefix before the tag"
+_WITHOUT_PREFIX = "# so that Keras puts no prefix before the tag"
 
 
-def tagged(writer: FunctionWriting, leaf: Leaf, lines: list[str], indent: str) -> list[str]:
-    """The lines of a statement; those of a summary with the tag that TF1 gave it."""
+def tagged(writer: FunctionWriting, leaf: Leaf, found: list[Row]) -> list[Row]:
+    """The rows of a statement; those of a summary with the tag that TF1 gave it."""
     call = summary_call(writer.plan, leaf)
     if call is None:
-        return lines
+        return found
     name = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "name"), None)
-    first = next((i for i, line in enumerate(lines) if line.strip() and not line.lstrip().startswith("#")), 0)
     if name is not None:
         old, new = writer.text(name), tag_text(writer, leaf, name, _outer_path(writer.plan, leaf, name))
-        lines[first] = lines[first].replace(f"({old}, ", f"({new}, ", 1)
+        found = [with_first_argument(row, old, new) for row in found]
     if writer.where != "call":
-        return lines
-    head = f'{indent}with {writer.tf}.name_scope(""):{_WITHOUT_PREFIX}'
-    start = next((i for i, line in enumerate(lines) if line.strip()), 0)
-    return [*lines[:start], head, *(writer.unit + line if line.strip() else line for line in lines[start:])]
+        return found
+    return in_scope(f'with {writer.tf}.name_scope(""):  {_WITHOUT_PREFIX}', found)
+
+
+def joined(found: list[Row]) -> list[Row]:
+    """Rows without the heads of scopes that go on one that stands above."""
+    return without_repeated_scopes(found, _WITHOUT_PREFIX)
 
 
 def needs_name(function: ast.FunctionDef, called: str = "name") -> bool:
@@ -110,23 +113,6 @@ def _paths(
             continue
         for way, path, again in _paths(plan, above, (*seen, function)):
             yield (*way, (call, function)), path + own, again or repeated
-
-
-def joined(lines: list[str]) -> list[str]:
-    """Lines without the heads of scopes that go on one that stands above."""
-    found: list[str] = []
-    head: str | None = None
-    for line in lines:
-        if line.endswith(_WITHOUT_PREFIX):
-            if line == head:
-                continue
-            head = line
-        elif head is not None and line.strip():
-            depth = len(head) - len(head.lstrip())
-            if len(line) - len(line.lstrip()) <= depth:
-                head = None
-        found.append(line)
-    return found
 
 
 def summary_call(plan: Body, leaf: Leaf) -> ast.Call | None:

@@ -12,8 +12,9 @@ from migrator.analyse.statements.flow import Leaf
 from migrator.analyse.statements.names import reads
 from migrator.analyse.training.optimizervalues import rate_of
 from migrator.emit.expressions import Shared
-from migrator.emit.writer import Writer, trimmed
+from migrator.emit.writer import Writer
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Row, returned_at_once, rows, statements, trimmed
 
 if TYPE_CHECKING:
     from migrator.analyse.function.body import Body
@@ -82,25 +83,28 @@ class RateWriter(Writer):
         return self.step if self._is_step_call(node) else super().transform(node)
 
 
-def rate_lines(shared: Shared, rate: Rate, indent: str, depth: int, names: dict[str, str]) -> list[str]:
+def rate_rows(shared: Shared, rate: Rate, depth: int, names: dict[str, str]) -> list[Row]:
     """The class; `depth` is the number of frames around it, `names` has the text of names that change."""
     writer = RateWriter(shared, rate, names)
-    method = indent + shared.unit
-    inner = method + shared.unit
-    body = trimmed(writer.block(list(rate.leaves), inner, depth))
+    body = trimmed(writer.rows(list(rate.leaves), depth))
     value = writer.text(rate.value)
-    starts = [index for index, line in enumerate(body) if line.startswith(inner) and line[len(inner)] not in " \t)]}#"]
-    if starts and body[starts[-1]].startswith(f"{inner}{value} = "):  # the last statement is the value
-        body[starts[-1]] = f"{inner}return {body[starts[-1]].partition(' = ')[2]}"
-    else:
-        body.append(f"{inner}return {value}")
-    config = ["", f"{method}def get_config(self):", f"{inner}return {{}}"]  # what `__init__` takes
+    made = returned_at_once([*body, *writer.lines(f"return {value}")])
     base = f"{writer.tf}.keras.optimizers.schedules.LearningRateSchedule"
     return [
-        "",
-        f"{indent}class {rate.schedule}({base}):",
-        f"{method}def __call__(self, {writer.step}):",
-        *body,
-        *config,
-        "",
+        *rows([""]),
+        *statements(
+            """
+            class {schedule}({base}):
+                def __call__(self, {step}):
+                    {body}
+
+                def get_config(self):
+                    return {{}}
+            """,  # what `__init__` takes
+            schedule=rate.schedule,
+            base=base,
+            step=writer.step,
+            body=made,
+        ),
+        *rows([""]),
     ]

@@ -263,16 +263,16 @@ def bare(target: ast.expr) -> str:
     return ", ".join(map(ast.unparse, target.elts)) if isinstance(target, ast.Tuple) else ast.unparse(target)
 
 
-def change_lines(writer: FunctionWriting, change: Change, indent: str) -> list[str]:
-    """The statements that make a change."""
+def change_lines(writer: FunctionWriting, change: Change) -> list[str]:
+    """The lines that make a change."""
     node, inner = change.node, ""
     head = []
     if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
         loop = node.generators[0]
-        head = [f"{indent}for {bare(loop.target)} in {writer.text(loop.iter)}:"]
+        head = [f"for {bare(loop.target)} in {writer.text(loop.iter)}:"]
         node, inner = node.elt, writer.unit
     parts = _assignment(writer.plan, node)
     assert parts is not None
     variable, value, adds = parts
     method = "assign_add" if adds else "assign"
-    return [*head, f"{indent}{inner}{writer.text(variable)}.{method}({writer.text(value)})"]
+    return [*head, f"{inner}{writer.text(variable)}.{method}({writer.text(value)})"]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.results.metricreads import read_metrics, summarized
-from migrator.analyse.statements.negation import negated, without_body
+from migrator.analyse.statements.negation import negated
+from migrator.rewrite import Row, opened, with_else, without_body
 
 if TYPE_CHECKING:
     from migrator.analyse.training.spec_hooks import SpecHook
@@ -16,15 +17,13 @@ if TYPE_CHECKING:
     from migrator.emit.writer import Writer
 
 
-def callback_lines(generator: ModelWriter, writer: Writer, name: str, hooks: list[SpecHook], indent: str) -> list[str]:
+def callback_rows(generator: ModelWriter, writer: Writer, name: str, hooks: list[SpecHook]) -> list[Row]:
     """The list of callbacks `name`, below the comments of the hooks; nothing without hooks."""
     if not hooks:
         return []
     texts = {hook: _text(generator, writer, hook) for hook in hooks}
-    comments = []
-    for node in dict.fromkeys(hook.at.node for hook in hooks if not isinstance(hook.at.node, ast.Return)):
-        comments += generator.shared.renderer.comments(node, indent)
-    return [*comments, *_Lists(writer, name, texts).lines(hooks, indent)]
+    nodes = dict.fromkeys(hook.at.node for hook in hooks if not isinstance(hook.at.node, ast.Return))
+    return [*writer.remarks(nodes), *_Lists(writer, name, texts).rows(hooks)]
 
 
 def _text(generator: ModelWriter, writer: Writer, hook: SpecHook) -> str:
@@ -48,41 +47,40 @@ class _Lists:
     def __init__(self, writer: Writer, name: str, texts: dict[SpecHook, str]) -> None:
         self.writer, self.name, self.texts = writer, name, texts
 
-    def lines(self, hooks: list[SpecHook], indent: str, depth: int = 0, begun: bool = False) -> list[str]:
+    def rows(self, hooks: list[SpecHook], depth: int = 0, begun: bool = False) -> list[Row]:
         """The statements for hooks that share their first `depth` conditions; `begun` says that the list exists."""
-        lines: list[str] = []
+        found: list[Row] = []
         for condition, run in itertools.groupby(hooks, lambda hook: _at(hook, depth)):
             group = list(run)
             if condition is None:
-                lines += self._added([self.texts[hook] for hook in group], indent, begun)
+                found += self._added([self.texts[hook] for hook in group], begun)
             else:
-                lines += self._conditional(condition[0], group, indent, depth, begun)
+                found += self._conditional(group, depth, begun)
             begun = True
-        return lines
+        return found
 
-    def _conditional(self, node: ast.AST, hooks: list[SpecHook], indent: str, depth: int, begun: bool) -> list[str]:
+    def _conditional(self, hooks: list[SpecHook], depth: int, begun: bool) -> list[Row]:
         arms = {arm: [h for h in hooks if h.conditions[depth].arm == arm] for arm in ("body", "orelse")}
-        lead = []
+        lead: list[Row] = []
         if not (begun or all(arms.values())):  # one arm leaves the list as it is
-            lead, begun = [f"{indent}{self.name} = []"], True
-        inner = indent + self.writer.unit
-        body, orelse = (self.lines(arms[arm], inner, depth + 1, begun) for arm in ("body", "orelse"))
-        test = hooks[0].conditions[depth].test
+            lead, begun = self.writer.lines(f"{self.name} = []"), True
+        with self.writer.deeper():
+            body, orelse = (self.rows(arms[arm], depth + 1, begun) for arm in ("body", "orelse"))
+        test, indent = hooks[0].conditions[depth].test, self.writer.indent
         if not body:
-            return [*lead, *without_body(negated(test, self.writer.text), orelse, indent, self.writer.unit)]
-        lines = [*lead, f"{indent}if {self.writer.text(test)}:", *body]
-        return [*lines, f"{indent}else:", *orelse] if orelse else lines
+            return [*lead, *without_body(negated(test, self.writer.text), orelse, indent)]
+        (found,) = opened([f"{indent}if {self.writer.text(test)}:"], body)
+        return [*lead, with_else(found, orelse, chain=False) if orelse else found]
 
-    def _added(self, texts: list[str], indent: str, begun: bool) -> list[str]:
+    def _added(self, texts: list[str], begun: bool) -> list[Row]:
+        writer = self.writer
         if begun and len(texts) == 1:
-            line = f"{indent}{self.name}.append({texts[0]})"
-        else:
-            line = f"{indent}{self.name} {'+=' if begun else '='} [{', '.join(texts)}]"
-        if (len(line) <= 100 and "\n" not in line) or (begun and len(texts) == 1):
-            return [line]
-        inner = indent + self.writer.unit
-        opening = line[: line.index("[") + 1]
-        return [opening, *(f"{inner}{text}," for text in texts), f"{indent}]"]
+            return writer.lines(f"{self.name}.append({texts[0]})")
+        start = f"{self.name} {'+=' if begun else '='} ["
+        line = f"{start}{', '.join(texts)}]"
+        if len(writer.indent + line) <= 100 and "\n" not in line:
+            return writer.lines(line)
+        return writer.lines(start, *(f"{writer.unit}{text}," for text in texts), "]")
 
 
 def _at(hook: SpecHook, depth: int) -> tuple[ast.AST] | None:

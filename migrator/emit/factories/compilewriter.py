@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from migrator.analyse.results.compiledloss import loss_text
 from migrator.analyse.results.compiledmetrics import metrics_text
 from migrator.emit.factories.strategywriter import EXACT
+from migrator.rewrite import Row
 
 if TYPE_CHECKING:
     from migrator.analyse.statements.flow import Leaf
@@ -32,16 +33,16 @@ class _Argument:
 
     def lines(self, indent: str, unit: str) -> Iterator[str]:
         """The argument with what is said of it."""
-        yield from (f"{indent}{comment.lstrip()}" for comment in self.comments)
-        if self.parts and len(indent + self.text) > _LONG:
-            yield f"{indent}{self.text.partition('[')[0]}["
-            yield from (f"{indent}{unit}{part}," for part in self.parts)
-            yield f"{indent}],"
+        yield from self.comments
+        if self.parts and len(indent + unit + self.text) > _LONG:
+            yield f"{self.text.partition('[')[0]}["
+            yield from (f"{unit}{part}," for part in self.parts)
+            yield "],"
         else:
-            yield f"{indent}{self.text},{f'  # {self.why}' if self.why else ''}"
+            yield f"{self.text},{f'  # {self.why}' if self.why else ''}"
 
 
-def compile_lines(generator: ModelWriter, writer: Writer, optimizer: str, indent: str) -> list[str]:
+def compile_rows(generator: ModelWriter, writer: Writer, optimizer: str) -> list[Row]:
     """The call of `compile`, with the comments of the statements whose place it takes; `writer` writes its arguments."""
     loss, arguments, facts, plan = generator.compiled, [], generator.shared.facts, generator.plan
     if optimizer:
@@ -62,16 +63,17 @@ def compile_lines(generator: ModelWriter, writer: Writer, optimizer: str, indent
         arguments.append(_Argument("jit_compile=False", why="XLA writes no summaries"))
     if facts["plain"] and facts["cluster"] and facts["evaluated"]:
         arguments.append(_Argument(f"**{EXACT}"))
-    line = f"{indent}model.compile({', '.join(argument.text for argument in arguments)})"
+    line = f"model.compile({', '.join(argument.text for argument in arguments)})"
     why = [argument.why for argument in arguments if argument.why]
-    if len(line) <= _LONG or "\n" in optimizer or not (loss or metrics):
-        comments = [f"{indent}{comment.lstrip()}" for argument in arguments for comment in argument.comments]
-        return [*comments, f"{line}  # {why[0]}" if len(why) == 1 and len(line + why[0]) < _WIDE else line]
-    lines = [line for argument in arguments for line in argument.lines(indent + generator.unit, generator.unit)]
-    return [f"{indent}model.compile(", *lines, f"{indent})"]
+    if len(writer.indent + line) <= _LONG or "\n" in optimizer or not (loss or metrics):
+        comments = [comment for argument in arguments for comment in argument.comments]
+        remark = f"  # {why[0]}" if len(why) == 1 and len(writer.indent + line + why[0]) < _WIDE else ""
+        return writer.lines(*comments, f"{line}{remark}")
+    lines = [line for argument in arguments for line in argument.lines(writer.indent, writer.unit)]
+    return writer.lines("model.compile(", *(f"{writer.unit}{line}" for line in lines), ")")
 
 
 def _comments(generator: ModelWriter, leaves: Sequence[Leaf]) -> tuple[str, ...]:
     """The comments of statements."""
     nodes = [node for leaf in leaves for node in (*leaf.lead, leaf.node)]
-    return tuple(comment for node in nodes for comment in generator.shared.renderer.comments(node, ""))
+    return tuple(comment.lstrip() for node in nodes for comment in generator.shared.renderer.comments(node, ""))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -14,18 +15,17 @@ from migrator.analyse.statements.flow import Leaf
 from migrator.analyse.statements.names import reads
 from migrator.analyse.statements.negation import negated
 from migrator.analyse.training.optimizervalues import is_training
-from migrator.analyse.training.rates import rate_lines
+from migrator.analyse.training.rates import rate_rows
 from migrator.analyse.variables.partitioning import has_partitioners, only_partitioner
 from migrator.analyse.variables.startvalues import METHOD as START
 from migrator.analyse.variables.startvalues import names_kept
 from migrator.emit.classwriter import parameter
-from migrator.emit.factories.callbacklists import callback_lines
-from migrator.emit.factories.compilewriter import compile_lines
+from migrator.emit.factories.callbacklists import callback_rows
+from migrator.emit.factories.compilewriter import compile_rows
 from migrator.emit.factories.strategywriter import EXACT, scope, strategy_function
 from migrator.emit.writer import Writer
-from migrator.emit.writer import trimmed as trimmed_lines
 from migrator.resolve.syntax import walk
-from migrator.rewrite import Row, code, defined, is_definition, rows, statements, trimmed
+from migrator.rewrite import Row, code, defined, is_definition, opened, rows, statements, trimmed, without_blanks
 
 if TYPE_CHECKING:
     from migrator.analyse.function.plan import Plan
@@ -42,6 +42,7 @@ class _FactoryWriter(Writer):
 
     def __init__(self, generator: ModelWriter, train_op: TrainOp | None, renamed: dict[str, str] | None = None) -> None:
         super().__init__(generator.shared, "factory", renamed or {})
+        self.indent = generator.indent + generator.unit
         self.rates = {id(rate.value): rate for rate in generator.plan.rates}
         self.written: set[str] = set()
         self.quoted = {node: text for hook in generator.plan.spec_hooks.hooks for node, text in hook.quoted().items()}
@@ -64,27 +65,27 @@ class _FactoryWriter(Writer):
         rate = self.rates.get(id(node))
         return f"{rate.schedule}()" if rate is not None else super().transform(node)
 
-    def schedules(self, leaves: list[Leaf], indent: str, depth: int) -> list[str]:
+    def schedules(self, leaves: list[Leaf], depth: int) -> list[Row]:
         """The classes of schedules that the leaves of one statement at `depth` make."""
-        lines: list[str] = []
+        found: list[Row] = []
         for rate in self.rates.values():
             if rate.at in leaves and len(rate.frames) == depth and rate.schedule not in self.written:
                 self.written.add(rate.schedule)
-                lines += rate_lines(self.shared, rate, indent, depth, self.names)
-        return lines
+                found += rate_rows(self.shared, rate, depth, self.names)
+        return found
 
-    def leaf(self, leaf: Leaf, indent: str) -> list[str]:
+    def leaf(self, leaf: Leaf) -> list[Row]:
         """One statement."""
-        return _below(self.schedules([leaf], indent, len(leaf.frames)), super().leaf(leaf, indent))
+        return _below(self.schedules([leaf], len(leaf.frames)), super().leaf(leaf))
 
-    def compound(self, node: ast.stmt, leaves: list[Leaf], indent: str, depth: int) -> list[str]:
+    def compound(self, node: ast.stmt, leaves: list[Leaf], depth: int) -> list[Row]:
         """A loop, condition or scope."""
-        return _below(self.schedules(leaves, indent, depth), super().compound(node, leaves, indent, depth))
+        return _below(self.schedules(leaves, depth), super().compound(node, leaves, depth))
 
 
-def _below(classes: list[str], lines: list[str]) -> list[str]:
-    """Lines below classes, with one blank line between them."""
-    return [*classes, *(trimmed_lines(lines) if classes else lines)]
+def _below(classes: list[Row], found: list[Row]) -> list[Row]:
+    """Rows below classes, with one blank line between them."""
+    return [*classes, *(trimmed(found) if classes else found)]
 
 
 class _Tracing(_FactoryWriter):
@@ -113,7 +114,7 @@ class _Tracing(_FactoryWriter):
         for leaf in sorted(before, key=lambda leaf: leaf.index, reverse=True):
             if leaf.defs & self.read or leaf in effects:
                 chosen.append(leaf)
-                self.shared.renderer.statement(leaf.node, self.transform, "")
+                self.statement(leaf.node)
                 for frame in leaf.frames:
                     if not isinstance(frame.node, ast.With):
                         self.read |= frame.reads()
@@ -178,27 +179,23 @@ def factory(generator: ModelWriter, train_op: TrainOp | None) -> Sequence[Row]:
     if renamed:
         texts = [_FactoryWriter(generator, train_op, renamed).text(result) for result in results]
         optimizer = texts[0] if update is not None and not chosen else optimizer
-    indent = generator.indent + generator.unit
     cluster = plain and shared.facts["cluster"]
     distributed = cluster or (shared.facts["distributed"] and not plain)  # else the program has a scope around the call
     parameters = [parameter(plan, name) for name in plan.statics if name != "config"]
     warm = [WARM] if plan.warm is not None else []
     parameters += [] if plain else ["config=None", "model_dir=None", *(f"{name}=None" for name in warm)]
-    deeper = indent + generator.unit
-    inner = deeper if distributed else indent
     writer = _FactoryWriter(generator, train_op, renamed)
-    updates = train_op.updates if train_op is not None else ()
-    schedules = writer.schedules([update.at for update in updates if update.at not in leaves], inner, 0)
-    body = [*writer.block(leaves, inner), *schedules]
-    early: list[str] = []
+    with writer.deeper() if distributed else contextlib.nullcontext():
+        updates = train_op.updates if train_op is not None else ()
+        schedules = writer.schedules([update.at for update in updates if update.at not in leaves], 0)
+        needed = _support_of(plan, partitioner, leaves) if partitioner is not None else []
+        body = [*writer.rows([leaf for leaf in leaves if leaf not in needed]), *schedules]
+        compiled = compile_rows(generator, writer, optimizer)
+    early: list[Row] = []
     if partitioner is not None:
-        needed = _support_of(plan, partitioner, leaves)
-        early = _FactoryWriter(generator, train_op, renamed).block(needed, indent)
-        rest = [leaf for leaf in leaves if leaf not in needed]
-        body = [*_FactoryWriter(generator, train_op, renamed).block(rest, inner), *schedules]
-        early = [line for line in early if line.strip()]
+        early = without_blanks(_FactoryWriter(generator, train_op, renamed).rows(needed))
         if not isinstance(partitioner, ast.Name):
-            early.append(f"{indent}partitioner = {texts[-1]}")
+            early += rows([f"partitioner = {texts[-1]}"])
             texts[-1] = "partitioner"
         strategy = texts[-1] if cluster else f"{shared.need('make_strategy')}(config, variable_partitioner={texts[-1]})"
     elif has_partitioners(plan):
@@ -209,17 +206,17 @@ def factory(generator: ModelWriter, train_op: TrainOp | None) -> Sequence[Row]:
     elif distributed:
         strategy = f"{shared.need('make_strategy')}(config)"
     made = rows([f"model = {generator.class_name}({', '.join(generator.init_statics)})"])
-    inside = trimmed(rows(body))
+    inside = trimmed(body)
     made += rows([""] if inside and is_definition(inside[0]) else []) + inside
     if train_op is not None:
         made += _remarks(generator, train_op, leaves)
         made += rows([f"model.{name} = {text}" for (_, name), text in zip(train_op.others, texts[1:])])
     if train_op is not None and train_op.averages is not None:
         made += rows([f"model.{train_op.averages.attribute} = {shared.need('WeightAverages')}({texts[1]})"])
-    made += rows(compile_lines(generator, _FactoryWriter(generator, None), optimizer, inner))
+    made += compiled
     saved = "" if plain else "; checkpoints go to `model_dir`"
     head = rows([f'"""Builds and compiles `{generator.class_name}`{saved}."""'])
-    head += [*rows(_config_lines(generator, indent)), *rows(early)]
+    head += [*_config_rows(generator), *early]
     if cluster:
         made = [*scope(generator, strategy, made)]
     elif distributed:
@@ -240,18 +237,17 @@ def _remarks(generator: ModelWriter, train_op: TrainOp, leaves: list[Leaf]) -> l
     clipping, at = train_op.clipping, train_op.updates[0].at
     nodes = [leaf.node for leaf in clipping.leaves] if clipping is not None else []
     nodes += [*at.lead, at.node] if at not in leaves and not isinstance(at.node, ast.Return) else []
-    return rows([line for node in nodes for line in generator.shared.renderer.comments(node, "")])
+    return _FactoryWriter(generator, train_op).remarks(nodes)
 
 
 def _configured(generator: ModelWriter, train_op: TrainOp | None, late: list[Leaf], distributed: bool) -> list[Row]:
     """The end of the factory of a model that the helpers train: callbacks, and what they are given."""
     plan, shared, unit = generator.plan, generator.shared, generator.unit
-    indent = generator.indent + unit
-    lines = _FactoryWriter(generator, None).block(late, indent)
+    found = _FactoryWriter(generator, None).rows(late)
     arguments = ["model", "config"]
     arguments += ["params=params", "model_dir=model_dir"] if "params" in plan.statics else ["model_dir=model_dir"]
     for name, mode in (("callbacks", "train"), ("evaluation_callbacks", "eval")):
-        lines += callback_lines(generator, _FactoryWriter(generator, None), name, plan.spec_hooks.of(mode), indent)
+        found += callback_rows(generator, _FactoryWriter(generator, None), name, plan.spec_hooks.of(mode))
         arguments += [f"{name}={name}"] if plan.spec_hooks.of(mode) else []
     shown = [leaf for leaf in plan.metric_effects if "train" in leaf.modes and leaf not in plan.watched]
     arguments += ["training_metrics=True"] if shown else []
@@ -263,10 +259,10 @@ def _configured(generator: ModelWriter, train_op: TrainOp | None, late: list[Lea
         endings.append(f"{shared.need('keep_names')}(model)")
     endings += [averaged] if (averaged := _averages_line(generator, train_op)) else []
     made = f"{'' if endings else 'return '}{configure}({', '.join(arguments)})"
-    if len(indent + made) > 100:
+    if len(generator.indent + unit + made) > 100:
         made = "\n".join([made.partition("(")[0] + "(", f"{unit}{', '.join(arguments)}", ")"])
     last = [f"{'return ' if e is endings[-1] else ''}{e}" for e in endings]
-    return [*rows(lines), *rows([made]), *rows(last)]
+    return [*found, *rows([made]), *rows(last)]
 
 
 def _late_leaves(generator: ModelWriter, train_op: TrainOp | None, last: int) -> tuple[list[Leaf], set[str]]:
@@ -291,25 +287,24 @@ def _late_leaves(generator: ModelWriter, train_op: TrainOp | None, last: int) ->
     return leaves, tracing.read
 
 
-def _config_lines(generator: ModelWriter, indent: str) -> list[str]:
+def _config_rows(generator: ModelWriter) -> list[Row]:
     """The run configuration with the fields that the model_fn sets."""
     plan, writer = generator.plan, _FactoryWriter(generator, None)
-    lines = []
+    found: list[Row] = []
     for conditions, fields in plan.config_fields:
         values = [*fields.values(), *(condition.test for condition in conditions)]
         for value in values:
             if isinstance(value, ast.expr) and any(plan.is_local(name) for name in reads(value)):
                 raise Unsupported("a Saver is made from a value that the model_fn computes", value)
-        inner = indent
-        for condition in conditions:
-            test = writer.text(condition.test)
-            test = test if condition.arm == "body" else negated(condition.test, writer.text)
-            lines.append(f"{inner}if {test}:")
-            inner += generator.unit
         given: list[tuple[str | None, str]] = [(name, writer.text(value)) for name, value in fields.items()]
         made = f"(config or {generator.shared.need('RunConfig')}())"
-        lines.append(f"{inner}config = {format_call(f'{made}.replace', given)}")
-    return lines
+        inner = writer.lines(f"config = {format_call(f'{made}.replace', given)}")
+        for condition in reversed(conditions):
+            test = writer.text(condition.test)
+            test = test if condition.arm == "body" else negated(condition.test, writer.text)
+            inner = opened([f"if {test}:"], inner)
+        found += inner
+    return found
 
 
 def other_names(function: ast.FunctionDef, names: set[str]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.layers.built import built_names, is_known
@@ -16,6 +17,7 @@ from migrator.analyse.statements.names import enumerated, is_count, reads, targe
 from migrator.analyse.statements.walks import Comprehension, Loop, is_zip, parts
 from migrator.emit.expressions import NOT_TRAINING, TRAINING, Shared
 from migrator.emit.writer import Writer
+from migrator.rewrite import Row, names_of, opened, rows, same, trimmed, with_else
 
 _SHORT = 90
 """Comprehensions that are not longer stand on one line."""
@@ -122,17 +124,17 @@ class CallWriter(Writer):
         """Whether something gives a name a value in `mode`; else nobody reads it there, though `call` returns it."""
         return name in self.plan.dynamic or any(name in other.defs and mode in other.modes for other in self.leaves)
 
-    def block(self, leaves: list[Leaf], indent: str, depth: int = 0) -> list[str]:
+    def rows(self, leaves: list[Leaf], depth: int = 0) -> list[Row]:
         """Leaves in order; neighbours with the same guard share one `if`."""
-        lines: list[str] = []
+        found: list[Row] = []
         position, previous = 0, None
-        arm: list[str] = []
+        arm: list[Row] = []
         while position < len(leaves):
             group = self.group(leaves, position, depth)
             guards = {self._test(leaf) for leaf in group}
             guard = guards.pop() if len(guards) == 1 else None
             if guard is None:
-                lines += self.lines_of(group, indent, depth)
+                found += self.rows_of(group, depth)
                 position, previous = position + len(group), None
                 continue
             end = position + len(group)
@@ -141,48 +143,50 @@ class CallWriter(Writer):
                 if {self._test(leaf) for leaf in more} != {guard}:
                     break
                 group, end = group + more, end + len(more)
-            inner: list[str] = []
+            inner: list[Row] = []
             start = 0
-            while start < len(group):
-                part = self.group(group, start, depth)
-                inner += self._inside(part, indent + self.unit, depth)
-                start += len(part)
+            with self.deeper():
+                while start < len(group):
+                    part = self.group(group, start, depth)
+                    inner += self._inside(part, depth)
+                    start += len(part)
             if inner:
                 other = {"training": "not training", "not training": "training"}[guard]
-                inner = inner[1:] if not inner[0].strip() else inner
-                if previous == other and inner == arm:  # the same in both modes
-                    del lines[-len(arm) - 1 :]
-                    lines += [line[len(self.unit) :] if line.strip() else line for line in arm]
+                inner = trimmed(inner)
+                if previous == other and same(inner, arm):  # the same in both modes
+                    found[-1:] = arm
                     position, previous, self.guards = end, None, self.guards - 1
                     continue
                 closes = previous == other
-                lines += [f"{indent}else:" if closes else f"{indent}if {guard}:", *inner]
+                if closes:
+                    found[-1] = with_else(found[-1], inner, chain=False)
+                else:
+                    found += opened([f"{self.indent}if {guard}:"], inner)
                 arm = inner
                 self.guards += not closes
                 guard = None if closes else guard  # an `if` has one `else`
             position, previous = end, guard
-        return joined(lines)
+        return joined(found)
 
-    def compound(self, node: ast.stmt, leaves: list[Leaf], indent: str, depth: int) -> list[str]:
+    def compound(self, node: ast.stmt, leaves: list[Leaf], depth: int) -> list[Row]:
         """Also the comments above scopes that open with the statement and leave no trace."""
-        heads = self.plan.flow.heads.get(node, ())
-        lead = [line for head in heads for line in self.shared.renderer.comments(head, indent)]
-        lines = super().compound(node, leaves, indent, depth)
-        names = sorted(name for name, found in self.unbound.items() if depth == 0 and found <= set(leaves))
-        lead += [f"{indent}{self.names.get(name, name)} = None" for name in names]
-        return ["", *lead, *(lines[1:] if not lines[0].strip() else lines)] if lead and lines else lines
+        lead = self.remarks(self.plan.flow.heads.get(node, ()))
+        found = super().compound(node, leaves, depth)
+        names = sorted(name for name, made in self.unbound.items() if depth == 0 and made <= set(leaves))
+        lead += self.lines(*(f"{self.names.get(name, name)} = None" for name in names))
+        return [*rows([""]), *lead, *trimmed(found)] if lead and found else found
 
-    def _inside(self, group: list[Leaf], indent: str, depth: int) -> list[str]:
-        """The lines of a group below the `if` of its guard."""
+    def _inside(self, group: list[Leaf], depth: int) -> list[Row]:
+        """The rows of a group below the `if` of its guard."""
         if len(group[0].frames) == depth:
-            return self.lines_of(group, indent, depth)
+            return self.rows_of(group, depth)
         held, self._guarded = self._guarded, True
         try:
-            return self.lines_of(group, indent, depth)
+            return self.rows_of(group, depth)
         finally:
             self._guarded = held
 
-    def leaf(self, leaf: Leaf, indent: str) -> list[str]:
+    def leaf(self, leaf: Leaf) -> list[Row]:
         """A statement; ``name = <made object>`` falls away: the name stands for the object, unless a tensor gets it later."""
         node = leaf.node
         if leaf in self._built or self._is_bound_by_loop(leaf):
@@ -190,31 +194,26 @@ class CallWriter(Writer):
         if isinstance(node, ast.Assign) and id(node.value) in self.plan.site_of:
             if self.plan.site_of[id(node.value)].layer.inputs is None and self.plan.time(leaf) <= Time.MODE:
                 return []
-        return super().leaf(leaf, indent)
+        return super().leaf(leaf)
 
     def _is_bound_by_loop(self, leaf: Leaf) -> bool:
         """Whether the loop around a statement walks over weights under the name that it gives them."""
         site = self.plan.site_of.get(id(getattr(leaf.node, "value", None)))
         return site is not None and bool(site.loops) and site.layer.built and holder(site) == site.item
 
-    def loop_header(self, node: ast.For, leaves: list[Leaf], inner: list[str], indent: str) -> list[str]:
+    def loop_header(self, node: ast.For, leaves: list[Leaf], inner: Sequence[Row]) -> list[str]:
         """``for units, dense in zip(params["units"], self.dense_layers):`` and simpler forms of it."""
         sites = [s for s in self.sites if s.leaf in leaves and node in s.loops and s.makes]
-        used = self._words(inner)
+        used = names_of(inner)
         if not sites and not self._lost_counter(node, used):
-            return super().loop_header(node, leaves, inner, indent)
-        comments = [
-            line
-            for line in super().loop_header(node, leaves, inner, indent)
-            if not line.strip() or "#" in line[: len(indent) + 1]
-        ]
-        comments = [line for line in comments if not line.strip() or line.strip().startswith("#")]
+            return super().loop_header(node, leaves, inner)
+        above = [line for line in self.head(node) if not line.strip() or line.lstrip().startswith("#")]
         if sites:
             head, source = self._walk(node, sites, used)
         else:
             _, target, iterable = enumerated(node)
             head, source = self.text(target), self.text(iterable)
-        return [*comments, f"{indent}for {head} in {source}:"]
+        return [*above, f"{self.indent}for {head} in {source}:"]
 
     @staticmethod
     def _lost_counter(node: ast.For, used: set[str]) -> bool:

@@ -10,7 +10,7 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.training.conditionalsteps import arm_of, condition_of
 from migrator.analyse.training.stepcount import counts_step
 from migrator.analyse.training.sums import change_lines
-from migrator.emit.writer import trimmed
+from migrator.rewrite import Row, defined, rows, trimmed
 
 if TYPE_CHECKING:
     from migrator.emit.methods.trainstep import TrainStepWriter
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 _GROUP, _NO_OP, _DEPENDENCIES = "tensorflow.group", "tensorflow.no_op", "tensorflow.control_dependencies"
 
 
-def op_lines(writer: TrainStepWriter, node: ast.expr, indent: str) -> list[str]:
+def op_rows(writer: TrainStepWriter, node: ast.expr) -> list[Row]:
     """The statements that do what an op does, without what other statements of the program make of it."""
     node = node.value if isinstance(node, ast.Starred) else node
     change = next((change for change in writer.train_op.changes if change.node is node), None)
     if change is not None:
-        return change_lines(writer, change, indent)
+        return rows(change_lines(writer, change))
     if isinstance(node, (ast.List, ast.Tuple)):
-        return [line for part in node.elts for line in op_lines(writer, part, indent)]
+        return [row for part in node.elts for row in op_rows(writer, part)]
     if isinstance(node, ast.Call) and node in writer.updates:
-        return [indent + line for line in writer.text(node).split("\n")]
+        return writer.lines(*writer.text(node).split("\n"))
     if isinstance(node, ast.Call) and writer.resolve(node.func) == _GROUP:
-        return [line for part in node.args for line in op_lines(writer, part, indent)]
+        return [row for part in node.args for row in op_rows(writer, part)]
     known = isinstance(node, ast.Name) or (isinstance(node, ast.Call) and writer.resolve(node.func) == _NO_OP)
     counted = node.value if isinstance(node, ast.Attribute) and node.attr == "op" else node
     if known or (isinstance(counted, ast.Call) and counts_step(writer.model, counted, writer.at)):
@@ -43,36 +43,35 @@ def holds_op(writer: TrainStepWriter, node: ast.stmt) -> bool:
     return isinstance(node, (ast.Assign, ast.Expr, ast.Return)) and any(id(part) in held for part in ast.walk(node))
 
 
-def dependency_lines(writer: TrainStepWriter, node: ast.With, indent: str) -> list[str]:
+def dependency_rows(writer: TrainStepWriter, node: ast.With) -> list[Row]:
     """What the head of ``with tf.control_dependencies([total.assign_add(g) …])`` runs itself."""
-    lines = []
+    found: list[Row] = []
     held = {id(change.node) for change in writer.train_op.changes} | set(map(id, writer.updates))
     for item in node.items:
         call = item.context_expr
         if isinstance(call, ast.Call) and writer.resolve(call.func) == _DEPENDENCIES:
             for argument in call.args:
                 if any(id(part) in held for part in ast.walk(argument)):
-                    lines += op_lines(writer, argument, indent)
-    return lines
+                    found += op_rows(writer, argument)
+    return found
 
 
-def turn_lines(writer: TrainStepWriter, node: ast.If, arms: dict[str, list[str]], indent: str) -> list[str]:
+def turn_rows(writer: TrainStepWriter, node: ast.If, arms: dict[str, list[Row]]) -> list[Row]:
     """A condition over tensors, whose arms become functions."""
-    condition, train_op, unit = condition_of(writer.model, node), writer.train_op, writer.unit
+    condition, train_op = condition_of(writer.model, node), writer.train_op
     assert condition is not None
     names: list[str] = []
-    lines: list[str] = []
+    found: list[Row] = rows([""])
     optimizers = list(dict.fromkeys(train_op.attribute(update) for update in train_op.updates))
     for arm, body in arms.items():
         mine = [update for update in train_op.updates if arm_of(update.at, node) == arm]
         stepped = {train_op.attribute(update) for update in mine}
         name = _name(writer, [ast.unparse(update.optimizer) for update in mine], names)
         names.append(name)
-        counted = [f"{indent}{unit}self.{o}.iterations.assign_add(1)" for o in optimizers if o not in stepped]
-        if counted:
-            counted.insert(0, f"{indent}{unit}# a step of training all the same")
-        lines += [f"{indent}def {name}():", *trimmed(body), *counted, ""]
-    return ["", *lines, f"{indent}{writer.tf}.cond({writer.text(condition)}, {', '.join(names)})"]
+        counted = [f"self.{o}.iterations.assign_add(1)" for o in optimizers if o not in stepped]
+        remark = ["# a step of training all the same"] if counted else []
+        found += [defined(f"def {name}()", [*trimmed(body), *rows([*remark, *counted])]), *rows([""])]
+    return [*found, *writer.lines(f"{writer.tf}.cond({writer.text(condition)}, {', '.join(names)})")]
 
 
 def _name(writer: TrainStepWriter, optimizers: list[str], taken: list[str]) -> str:

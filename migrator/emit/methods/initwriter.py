@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 
 from migrator.analyse.function.body import Body
 from migrator.analyse.function.errors import Unsupported
@@ -20,6 +20,7 @@ from migrator.analyse.variables.partitioning import by_scope, given_partitioner,
 from migrator.analyse.variables.scopes import counted_by
 from migrator.emit.expressions import Shared
 from migrator.emit.writer import Writer
+from migrator.rewrite import Row, opened, rows
 
 WIDTH = 118
 
@@ -98,59 +99,48 @@ class InitWriter(Writer):
         terms = self.plan.times.lengths.of(node)
         return super().transform(node) if terms is None else written(terms, self.text)
 
-    def leaf(self, leaf: Leaf, indent: str) -> list[str]:
+    def leaf(self, leaf: Leaf) -> list[Row]:
         """A static statement, or the layers that a statement makes."""
         partitioner = self._own_partitioner(leaf)
-        if partitioner is not None:
-            return [*self._partitioned(partitioner, indent), *self._leaf(leaf, indent + self.unit)]
-        return self._leaf(leaf, indent)
+        if partitioner is None:
+            return self._leaf(leaf)
+        with self.deeper():
+            inner = self._leaf(leaf)
+        return opened(self._partitioned(partitioner), inner)
 
-    def _leaf(self, leaf: Leaf, indent: str) -> list[str]:
+    def _leaf(self, leaf: Leaf) -> list[Row]:
         self.now = leaf
         if leaf in self.refilled:
-            lines = self._site(self.refilled[leaf], indent)
+            found = self._site(self.refilled[leaf])
             self._listed_already.add(self.refilled[leaf])
-            return [*lines, *self._static(leaf, indent)]
+            return [*found, *self._static(leaf)]
         if leaf in self.support:
-            return self._static(leaf, indent)
+            return self._static(leaf)
         made = [site for site in self.sites if site.leaf is leaf and site.makes and not site.in_all_turns]
-        return [*self._comments(leaf, made, indent), *(line for site in made for line in self._site(site, indent))]
+        return [*self._remarks(leaf, made), *(row for site in made for row in self._site(site))]
 
-    def _comments(self, leaf: Leaf, made: list[Site], indent: str) -> list[str]:
-        """Those above a statement that only makes an object, which `call` does without."""
+    def _remarks(self, leaf: Leaf, made: list[Site]) -> list[Row]:
+        """The comments above a statement that only makes an object, which `call` does without."""
         alone = isinstance(leaf.node, ast.Assign) and [id(leaf.node.value)] == [id(site.call) for site in made]
         if not alone or made[0].loops or made[0].layer.inputs is not None:
             return []
-        return [line for node in (*leaf.lead, leaf.node) for line in self.shared.renderer.comments(node, indent)]
+        return self.comments([leaf])
 
-    def _site(self, site: Site, indent: str) -> list[str]:
+    def _site(self, site: Site) -> list[Row]:
         made = self._listed(site)
         if site.loops and site.leaf.loops:
-            return [f"{indent}self.{site.attribute}{'[-1]' * (len(site.leaf.loops) - 1)}.append({made})"]
+            return self.lines(f"self.{site.attribute}{'[-1]' * (len(site.leaf.loops) - 1)}.append({made})")
         if site.loops:
-            return self._broken_list(f"{indent}self.{site.attribute} = ", site.turns[0], site, site.turns[1:], indent)
-        return self._wrapped(f"{indent}self.{site.attribute} = ", site, made, indent)
+            return self._broken_list(site.turns[0], site, site.turns[1:])
+        return self._wrapped(f"self.{site.attribute} = ", site, made)
 
-    def _partitioned(self, partitioner: ast.expr | None, indent: str) -> list[str]:
-        """The head of a block whose variables a partitioner splits; nothing without one."""
-        if partitioner is None:
-            return []
-        helper, text = self.need("partitioned"), self.text(partitioner)
-        line = f"{indent}with {helper}(self, {text}):"
-        if len(line) <= WIDTH or "\n" in text:
-            return [line]
-        inner = [f"{indent}{self.unit}self, {text}"]
-        if len(inner[0]) > WIDTH:
-            inner = [f"{indent}{self.unit}self,", f"{indent}{self.unit}{text},"]
-        return [f"{indent}with {helper}(", *inner, f"{indent}):"]
+    def _partitioned(self, partitioner: ast.expr) -> list[str]:
+        """The head of a block whose variables a partitioner splits."""
+        return [f"{self.indent}with {self.need('partitioned')}(self, {self.text(partitioner)}):"]
 
-    def _static(self, leaf: Leaf, indent: str) -> list[str]:
+    def _static(self, leaf: Leaf) -> list[Row]:
         self._name_objects(leaf)
-        lines = self.shared.renderer.statement(leaf.node, self.transform, indent)
-        site = self.plan.site_of.get(id(getattr(leaf.node, "value", None)))
-        if site is not None and len(lines[-1]) > WIDTH and lines[-1].endswith(self._made(site)):
-            lines[-1:] = self._broken(lines[-1][: -len(self._made(site))], site, indent)
-        return lines
+        return self.statement(leaf.node)
 
     def _name_objects(self, leaf: Leaf) -> None:
         """Give the variables and layers that a static statement reads the names that they have by then."""
@@ -166,18 +156,16 @@ class InitWriter(Writer):
         """What a site has made last."""
         return f"self.{site.attribute}{'[-1]' * len(site.loops)}"
 
-    def _wrapped(self, head: str, site: Site, made: str, indent: str) -> list[str]:
+    def _wrapped(self, head: str, site: Site, made: str) -> list[Row]:
         """An assignment, broken after the opening parenthesis where the line would be too long."""
-        if len(head) + len(made) <= WIDTH or "\n" in made:
-            return (head + made).split("\n")
-        return self._broken(head, site, indent)
+        if len(self.indent + head) + len(made) <= WIDTH or "\n" in made:
+            return rows([self.indent + head + made])
+        return self.lines(*self._broken(head, site))
 
-    def _broken(self, head: str, site: Site, indent: str) -> list[str]:
+    def _broken(self, head: str, site: Site) -> list[str]:
         """A layer with each of its arguments on a line of its own."""
-        arguments = self.made_arguments(site)
-        lines = [f"{head}{self.constructor(site)}("]
-        lines += [f"{indent}{self.unit}{text if name is None else f'{name}={text}'}," for name, text in arguments]
-        return [*lines, f"{indent})"]
+        arguments = [text if name is None else f"{name}={text}" for name, text in self.made_arguments(site)]
+        return [f"{head}{self.constructor(site)}(", *(f"{self.unit}{text}," for text in arguments), ")"]
 
     def _mode_test(self, node: ast.expr) -> str | None:
         """Layers are made for training: mode terms of a condition are true and fall away."""
@@ -187,29 +175,29 @@ class InitWriter(Writer):
                 return " and ".join(self.text(v) for v in rest)
         return super()._mode_test(node)
 
-    def compound(self, node: ast.stmt, leaves: list[Leaf], indent: str, depth: int) -> list[str]:
+    def compound(self, node: ast.stmt, leaves: list[Leaf], depth: int) -> list[Row]:
         """Loops become list comprehensions where nothing but layers is made in them."""
         if isinstance(node, ast.With):
             partitioner = self._partitioner(node, leaves)
             if partitioner is not None:
-                return [*self._partitioned(partitioner, indent), *self.block(leaves, indent + self.unit, depth + 1)]
+                return opened(self._partitioned(partitioner), self.below(leaves, depth))
             if not any(leaf in self.support for leaf in leaves):
-                return self.block(leaves, indent, depth + 1)
+                return self.rows(leaves, depth + 1)
         if isinstance(node, ast.If):
-            return self._condition(node, leaves, indent, depth)
+            return self._condition(node, leaves, depth)
         if not isinstance(node, ast.For):
-            return super().compound(node, leaves, indent, depth)
+            return super().compound(node, leaves, depth)
         outside = {name: self.names.pop(name) for name in targets(node.target) & set(self.names)}
         try:
-            return self._loop(node, leaves, indent, depth)
+            return self._loop(node, leaves, depth)
         finally:
             self.names.update(outside)
 
-    def _loop(self, node: ast.For, leaves: list[Leaf], indent: str, depth: int) -> list[str]:
+    def _loop(self, node: ast.For, leaves: list[Leaf], depth: int) -> list[Row]:
         level = sum(isinstance(f.node, ast.For) for f in leaves[0].frames[:depth])
         apart = self.support - set(self.refilled)
         sites = [s for s in self.sites if s.leaf in leaves and s.leaf not in apart and s.makes]
-        shared = [] if level else [line for s in sites if s.in_all_turns for line in self._site(s, indent)]
+        shared = [] if level else [row for s in sites if s.in_all_turns for row in self._site(s)]
         if shared and self.by_scope:
             raise Unsupported("variables that a partitioner splits are shared by the turns of a loop", node)
         sites = [s for s in sites if not s.in_all_turns]
@@ -218,11 +206,11 @@ class InitWriter(Writer):
             return shared
         plain = all(self._only_scopes(leaf, depth + 1) and self._own_partitioner(leaf) is None for leaf in leaves)
         if level == 0 and plain and sites and not any(leaf in self.support for leaf in leaves):
-            return [*shared, *(line for site in sites for line in self._comprehension(node, site, indent))]
-        lines = [
-            f"{indent}self.{s.attribute}{'[-1]' * (level - 1)}" + (".append([])" if level else " = []") for s in sites
-        ]
-        return [*shared, *lines, *super().compound(node, leaves, indent, depth)]
+            return [*shared, *(row for site in sites for row in self._broken_list(node, site, site.turns))]
+        begun = self.lines(
+            *(f"self.{s.attribute}{'[-1]' * (level - 1)}" + (".append([])" if level else " = []") for s in sites)
+        )
+        return [*shared, *begun, *super().compound(node, leaves, depth)]
 
     def _partitioner(self, node: ast.With, leaves: list[Leaf]) -> ast.expr | None:
         """The partitioner of a scope in which `leaves` make layers, where it stands around them here, too."""
@@ -244,23 +232,17 @@ class InitWriter(Writer):
             made = f"[{made} for {self.loop(loop, _read_by(self.plan, site))}]"
         return made
 
-    def _comprehension(self, node: ast.For, site: Site, indent: str) -> list[str]:
-        return self._broken_list(f"{indent}self.{site.attribute} = ", node, site, site.turns, indent)
-
-    def _broken_list(
-        self, start: str, node: Loop, site: Site, turns: tuple[ast.comprehension, ...], indent: str
-    ) -> list[str]:
+    def _broken_list(self, node: Loop, site: Site, turns: tuple[ast.comprehension, ...]) -> list[Row]:
         """``self.layers = [made for x in y]``, over several lines where it is too long for one."""
-        made = self._listed(site, turns)
+        made, start = self._listed(site, turns), f"self.{site.attribute} = "
         head = self.loop(node, _read_by(self.plan, site))
         line = f"{start}[{made} for {head}]"
-        if len(line) <= WIDTH and "\n" not in made:
-            return [line]
-        inner = indent + self.unit
-        items = [inner + made]
-        if len(items[0]) > WIDTH and "\n" not in made:
-            items = self._broken(inner, site, inner) if not turns else items
-        return [f"{start}[", *items, f"{inner}for {head}", f"{indent}]"]
+        if len(self.indent + line) <= WIDTH and "\n" not in made:
+            return self.lines(line)
+        items = [made]
+        if len(self.indent + self.unit + made) > WIDTH and "\n" not in made and not turns:
+            items = self._broken("", site)
+        return self.lines(f"{start}[", *(f"{self.unit}{item}" for item in [*items, f"for {head}"]), "]")
 
     def loop(self, node: Loop, used: set[str]) -> str:
         """``target in iterable`` without a counter that nobody reads, nor what is known only when data flow."""
@@ -278,20 +260,17 @@ class InitWriter(Writer):
             target, iterable = node.target, node.iter
         return f"{self.text(target)} in {self.text(iterable)}"
 
-    def loop_header(self, node: ast.For, leaves: list[Leaf], inner: list[str], indent: str) -> list[str]:
+    def loop_header(self, node: ast.For, leaves: list[Leaf], inner: Sequence[Row]) -> list[str]:
         """The head of a loop, which leaves out what is known only when data flow."""
         if len(static_parts(node, self.plan.times.of)) == len(parts(node)):
-            return super().loop_header(node, leaves, inner, indent)
+            return super().loop_header(node, leaves, inner)
         counter = enumerated(node)[0]
-        return [f"{indent}for {self.loop(node, targets(counter) if counter is not None else set())}:"]
+        return [f"{self.indent}for {self.loop(node, targets(counter) if counter is not None else set())}:"]
 
-    def _condition(self, node: ast.If, leaves: list[Leaf], indent: str, depth: int) -> list[str]:
+    def _condition(self, node: ast.If, leaves: list[Leaf], depth: int) -> list[Row]:
         if on_shapes(self.plan, node):  # the layers of both arms: `call` decides
-            return self.block(leaves, indent, depth + 1)
-        arms: dict[str, list[str]] = {}
-        for arm in ("body", "orelse"):
-            mine = [leaf for leaf in leaves if leaf.frames[depth].arm == arm]
-            arms[arm] = self.block(mine, indent + self.unit, depth + 1)
+            return self.rows(leaves, depth + 1)
+        arms = {arm: self.arm(leaves, depth, arm) for arm in ("body", "orelse")}
         padded = False
         outer = sum(isinstance(f.node, ast.For) for f in leaves[0].frames[:depth])
         for arm, other in (("body", "orelse"), ("orelse", "body")):
@@ -301,8 +280,8 @@ class InitWriter(Writer):
                         raise Unsupported("a loop under a condition inside a loop makes layers", node)
                     level = len(site.loops) - 1
                     padded = padded or arm == "orelse"
-                    arms[arm].append(f"{indent}{self.unit}self.{site.attribute}{'[-1]' * level}.append(None)")
-        return self.condition(node, arms["body"], arms["orelse"], indent, chain=not padded)
+                    arms[arm] += rows([f"self.{site.attribute}{'[-1]' * level}.append(None)"])
+        return self.condition(node, arms["body"], arms["orelse"], chain=not padded)
 
     def _only_scopes(self, leaf: Leaf, depth: int) -> bool:
         """Whether nothing but scopes that leave no trace stand around a leaf from `depth` on."""

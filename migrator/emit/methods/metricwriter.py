@@ -65,13 +65,12 @@ class MetricsWriter(CallWriter):
     def _test(self, leaf: Leaf) -> str | None:
         return None
 
-    def leaf(self, leaf: Leaf, indent: str) -> list[str]:
+    def leaf(self, leaf: Leaf) -> list[Row]:
         """A statement, or the update of the metrics that a turn of a loop, or an arm of a condition, names."""
         entries = self.placed.get(leaf)
         if entries is None:
-            return super().leaf(leaf, indent)
-        comments = [line for node in (*leaf.lead, leaf.node) for line in self.shared.renderer.comments(node, indent)]
-        return [*comments, *(indent + self.update(entry) for entry in entries)]
+            return super().leaf(leaf)
+        return [*self.comments([leaf]), *self.lines(*(self.update(entry) for entry in entries))]
 
     def update(self, entry: MetricEntry) -> str:
         """The call that updates a metric."""
@@ -82,25 +81,22 @@ class MetricsWriter(CallWriter):
             return format_call(f"{operand(entry.group, self)}.update_all", given)
         return format_call(f"{held}.update_state", [(n, self.text(v)) for n, v in entry.metric.update])
 
-    def updates(self, entry: MetricEntry, indent: str) -> list[str]:
+    def updates(self, entry: MetricEntry) -> list[Row]:
         """The statements at the end that update a metric; none if a loop or a condition above does."""
-        if entry.arm is not None:
+        if entry.arm is not None or isinstance(entry.loop, ast.For):
             return []
         if entry.loop is None:
-            return [indent + self.update(entry)]
-        if isinstance(entry.loop, ast.For):
-            return []
+            return self.lines(self.update(entry))
         update = self.update(entry)
         if not self._words([update]) & targets(entry.loop.target):
-            return [
-                f"{indent}for {self.items[entry.attribute]} in self.{entry.attribute}:",
-                indent + self.unit + update,
-            ]
-        sources = f"{self.text(entry.loop.iter)}, self.{entry.attribute}"
-        target = self.text(entry.loop.target)
-        target = f"({target})" if isinstance(entry.loop.target, ast.Tuple) and not target.startswith("(") else target
-        head = f"{indent}for {target}, {self.items[entry.attribute]} in zip({sources}):"
-        return [head, indent + self.unit + update]
+            head = f"for {self.items[entry.attribute]} in self.{entry.attribute}:"
+        else:
+            sources = f"{self.text(entry.loop.iter)}, self.{entry.attribute}"
+            target = self.text(entry.loop.target)
+            bare = isinstance(entry.loop.target, ast.Tuple) and not target.startswith("(")
+            target = f"({target})" if bare else target
+            head = f"for {target}, {self.items[entry.attribute]} in zip({sources}):"
+        return self.lines(head, self.unit + update)
 
 
 def metrics_method(generator: ModelWriter, leaves: list[Leaf], entries: list[MetricEntry]) -> Sequence[Row]:
@@ -122,7 +118,7 @@ def metrics_method(generator: ModelWriter, leaves: list[Leaf], entries: list[Met
         last = writer.comments(carried)
         if len(entries) < len(every_entry):
             last += statements("super().compute_metrics(x, y, y_pred, sample_weight)")
-        last += rows([line for entry in entries for line in writer.updates(entry, writer.indent)])
+        last += [row for entry in entries for row in writer.updates(entry)]
         nothing_else = all(leaf in writer.placed and not leaf.loops for leaf in every)
         return [*last, *body] if nothing_else else [*body, *last]
 

@@ -32,7 +32,7 @@ def predict_method(generator: ModelWriter, output: SingleOutput) -> Sequence[Row
         names = {name: text for name, text in generator.names("predict").items() if text not in ("x", "y", "y_pred")}
         writer = Writer(generator.shared, "predict", names)
         body = writer.rows(plan.ordered({*leaves, *support}))
-        comments = rows([] if dropped is None else generator.shared.renderer.comments(dropped.node, ""))
+        comments = writer.remarks([] if dropped is None else [dropped.node])
         return [*body, *comments, *dict_or_value(writer, result)]
 
     given = expr("super().predict_step(data)")

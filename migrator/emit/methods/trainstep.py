@@ -26,7 +26,7 @@ from migrator.analyse.training.updates import (
 )
 from migrator.analyse.variables.variablechoices import asks_for_variable
 from migrator.analyse.variables.variables import chosen_by_attributes
-from migrator.emit.methods.conditionalwriter import dependency_lines, holds_op, op_lines, turn_lines
+from migrator.emit.methods.conditionalwriter import dependency_rows, holds_op, op_rows, turn_rows
 from migrator.emit.writer import Writer
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Row, code, given, rows, statements, trimmed
@@ -106,39 +106,35 @@ class TrainStepWriter(Writer):
             raise Unsupported("the train op reads names of variables, which differ in Keras", node)
         return super().transform(node)
 
-    def leaf(self, leaf: Leaf, indent: str) -> list[str]:
+    def leaf(self, leaf: Leaf) -> list[Row]:
         """One statement."""
         self.at = leaf
         sums = next((sums for sums in self.model.sums.values() if leaf in sums.leaves), None)
         if sums is not None:
-            comments = self.shared.renderer.comments(leaf.node, indent)
-            return [*comments, indent + sums_text(sums, self)] if leaf is sums.leaves[-1] else comments
+            comments = self.remarks([leaf.node])
+            return [*comments, *self.lines(sums_text(sums, self))] if leaf is sums.leaves[-1] else comments
         if self.only_runs(leaf):
             return []
         if holds_op(self, leaf.node):
             assert isinstance(leaf.node, (ast.Assign, ast.Expr, ast.Return)) and leaf.node.value is not None
-            return [*self.shared.renderer.comments(leaf.node, indent), *op_lines(self, leaf.node.value, indent)]
-        return super().leaf(leaf, indent)
+            return [*self.remarks([leaf.node]), *op_rows(self, leaf.node.value)]
+        return super().leaf(leaf)
 
     def only_runs(self, leaf: Leaf) -> bool:
         """Whether a statement matters for the control dependencies around it alone."""
         runs = any(change.at is leaf for change in self.train_op.changes) and not holds_op(self, leaf.node)
         return runs and all(update.at is not leaf for update in self.train_op.updates)
 
-    def compound(self, node: ast.stmt, leaves: list[Leaf], indent: str, depth: int) -> list[str]:
+    def compound(self, node: ast.stmt, leaves: list[Leaf], depth: int) -> list[Row]:
         """A loop, condition or scope around leaves."""
         if isinstance(node, ast.For) and any(node is sums.loop for sums in self.model.sums.values()):
-            return self.block(leaves, indent, depth + 1)
+            return self.rows(leaves, depth + 1)
         if isinstance(node, ast.With):
             self.at = leaves[-1]
-            return [*dependency_lines(self, node, indent), *super().compound(node, leaves, indent, depth)]
+            return [*dependency_rows(self, node), *super().compound(node, leaves, depth)]
         if isinstance(node, ast.If) and condition_of(self.model, node) is not None:
-            arms = {}
-            for arm in ("body", "orelse"):
-                inside = [leaf for leaf in leaves if leaf.frames[depth].arm == arm]
-                arms[arm] = self.block(inside, indent + self.unit, depth + 1)
-            return turn_lines(self, node, arms, indent)
-        return super().compound(node, leaves, indent, depth)
+            return turn_rows(self, node, {arm: self.arm(leaves, depth, arm) for arm in ("body", "orelse")})
+        return super().compound(node, leaves, depth)
 
     def _is_update(self, node: ast.AST) -> bool:
         return isinstance(node, ast.Call) and node in self.updates
@@ -323,12 +319,12 @@ def _needed(generator: ModelWriter, train_op: TrainOp, roots: list[Leaf]) -> lis
                     writer.text(update.call)
             continue
         if holds_op(writer, leaf.node) or writer.only_runs(leaf):
-            writer.leaf(leaf, "")
+            writer.leaf(leaf)
         else:
-            generator.shared.renderer.statement(leaf.node, writer.transform, "")
+            writer.statement(leaf.node)
         for frame in leaf.frames:
             if isinstance(frame.node, ast.With):
-                dependency_lines(writer, frame.node, "")
+                dependency_rows(writer, frame.node)
             else:
                 writer.read |= frame.reads()
     return chosen[::-1]

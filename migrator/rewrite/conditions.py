@@ -1,0 +1,132 @@
+"""Compound statements that are put together from a head and the rows below it; conditions with the arms that are left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import libcst as cst
+
+from .bodies import settled, with_body
+from .changes import Row, Statement
+from .suites import rows, text_of
+from .templates import code
+
+_PLAIN = (cst.IfExp, cst.Lambda, cst.NamedExpr)
+
+
+def opened(head: Sequence[str], body: Iterable[Row]) -> list[Row]:
+    """A compound statement from the lines of its head, comments above it among them, and its body."""
+    first = next(line for line in head if line.strip())
+    indent = first[: len(first) - len(first.lstrip())]
+    *above, statement = rows("\n".join([*head, f"{indent} pass"]))
+    if isinstance(statement, cst.EmptyLine):
+        raise TypeError(f"{head!r} is no head of a statement")
+    found = with_body(statement, [*body])
+    return [*above, found.with_changes(body=found.body.with_changes(indent=None))]
+
+
+def with_else(statement: Row, orelse: Sequence[Row], chain: bool = True) -> Statement:
+    """A condition with another arm: ``elif`` where that is one condition without comments above it, and `chain` allows it."""
+    assert isinstance(statement, cst.If)
+    (other, *more) = orelse
+    if chain and not more and isinstance(other, cst.If) and not other.leading_lines:
+        return statement.with_changes(orelse=other)
+    return statement.with_changes(orelse=cst.Else(_block(orelse)))
+
+
+def without_body(condition: str, orelse: Sequence[Row], indent: str = "") -> list[Row]:
+    """``if condition:`` over rows; where a condition is all that stands below it, one of both: ``if a and b:``."""
+    (found, *more) = opened([f"{indent}if {condition}:"], orelse)
+    (inner, *others) = orelse
+    assert isinstance(found, cst.If) and not more
+    alone = isinstance(inner, cst.If) and not others and inner.orelse is None and not inner.leading_lines
+    if alone and isinstance(inner, cst.If) and isinstance(inner.body, cst.IndentedBlock):
+        if inner.body.header.comment is None and _is_factor(found.test) and _is_factor(inner.test):
+            return [inner.with_changes(test=cst.BooleanOperation(found.test, cst.And(), inner.test))]
+    return [found]
+
+
+def same(first: Sequence[Row], second: Sequence[Row]) -> bool:
+    """Whether two runs of rows are the same text."""
+    return len(first) == len(second) and text_of(first, " ") == text_of(second, " ")
+
+
+def in_scope(head: str, body: Sequence[Row]) -> list[Row]:
+    """Rows in a scope of which `head` is the text, below the blank lines above them."""
+    above = []
+    body = list(body)
+    while body and isinstance(body[0], cst.EmptyLine) and body[0].comment is None:
+        above.append(body.pop(0))
+    first = body[0]
+    if not isinstance(first, cst.EmptyLine):
+        lines = [*first.leading_lines]
+        while lines and lines[0].comment is None:
+            above.append(lines.pop(0))
+        body[0] = first.with_changes(leading_lines=lines)
+    return [*settled([*above, *opened([head], body)])[0]]
+
+
+def without_blanks(found: Sequence[Row]) -> list[Row]:
+    """Rows without blank lines between them."""
+    kept: list[Row] = []
+    for row in found:
+        if not isinstance(row, cst.EmptyLine):
+            kept.append(row.with_changes(leading_lines=[line for line in row.leading_lines if line.comment]))
+        elif row.comment:
+            kept.append(row)
+    return kept
+
+
+def without_repeated_scopes(found: Sequence[Row], remark: str) -> list[Row]:
+    """Rows in which scopes with a remark behind their heads go on in those right above them that are the same."""
+    kept: list[Row] = []
+    for row in found:
+        last = kept[-1] if kept else None
+        if _has_remark(row, remark) and _has_remark(last, remark) and not any(e.comment for e in _above(row)):
+            assert isinstance(row, cst.With) and isinstance(last, cst.With)
+            body = [*last.body.body, *_above(row), *row.body.body]
+            kept[-1] = last.with_changes(body=last.body.with_changes(body=settled(body)[0]))
+        else:
+            kept.append(row)
+    return kept
+
+
+def _above(row: Row) -> Sequence[cst.EmptyLine]:
+    return [] if isinstance(row, cst.EmptyLine) else row.leading_lines
+
+
+def _has_remark(row: Row | None, remark: str) -> bool:
+    body = row.body if isinstance(row, cst.With) else None
+    comment = body.header.comment if isinstance(body, cst.IndentedBlock) else None
+    return comment is not None and comment.value == remark
+
+
+def with_first_argument(row: Row, old: str, new: str) -> Row:
+    """A statement whose outermost call with `old` before its other arguments has `new` in that place."""
+    call = _call_on(row, old)
+    if call is None or isinstance(row, cst.EmptyLine):
+        return row
+    changed = call.with_changes(args=[call.args[0].with_changes(value=code(new)), *call.args[1:]])
+    found = row.deep_replace(call, changed)
+    assert isinstance(found, (cst.SimpleStatementLine, cst.BaseCompoundStatement))
+    return found
+
+
+def _call_on(node: cst.CSTNode, old: str) -> cst.Call | None:
+    """The first call of several arguments that begin with a text."""
+    if isinstance(node, cst.Call) and len(node.args) > 1 and node.args[0].keyword is None and not node.args[0].star:
+        if cst.Module([]).code_for_node(node.args[0].value) == old:
+            return node
+    return next((found for child in node.children if (found := _call_on(child, old)) is not None), None)
+
+
+def _is_factor(node: cst.BaseExpression) -> bool:
+    """Whether a condition can stand beside `and` without parentheses."""
+    if isinstance(node, _PLAIN) and not node.lpar:
+        return False
+    return not (isinstance(node, cst.BooleanOperation) and isinstance(node.operator, cst.Or) and not node.lpar)
+
+
+def _block(body: Iterable[Row]) -> cst.IndentedBlock:
+    statements, footer = settled(body)
+    return cst.IndentedBlock(statements, footer=footer)
