@@ -9,6 +9,7 @@ import ast
 import keyword as keywords
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from migrator import rewrite
 from migrator.normalise.desugaring import Desugaring
@@ -16,7 +17,7 @@ from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
-from migrator.rewrite import Remove, Replace, with_arguments
+from migrator.rewrite import Remove, Replace, expr, with_arguments
 
 from ..estimator_calls.derived_configs import RUN_CONFIG
 from ..estimator_calls.estimator_kinds import KINDS
@@ -24,12 +25,18 @@ from ..estimator_calls.estimator_values import PREFIX
 from ..loop.comments import has_comments
 from ..loop.places import moves, whole
 
+if TYPE_CHECKING:
+    from migrator.rewrite.arguments import Value
+
 NAMES = frozenset({*KINDS, RUN_CONFIG, *(PREFIX + name for name in ("EstimatorSpec", "TrainSpec", "EvalSpec"))})
 _SPEC = PREFIX + "EstimatorSpec"
 _NONE = {
     _SPEC: "predictions loss train_op eval_metric_ops export_outputs training_hooks training_chief_hooks scaffold "
     "evaluation_hooks prediction_hooks",
     PREFIX + "Estimator": "model_dir config params warm_start_from",
+    PREFIX + "Estimator.train": "steps max_steps hooks saving_listeners",
+    PREFIX + "Estimator.evaluate": "steps hooks checkpoint_path name",
+    PREFIX + "Estimator.predict": "predict_keys hooks checkpoint_path",
     PREFIX + "TrainSpec": "max_steps hooks saving_listeners",
     PREFIX + "EvalSpec": "name hooks exporters",
     RUN_CONFIG: "model_dir tf_random_seed session_config train_distribute eval_distribute device_fn protocol",
@@ -42,6 +49,12 @@ _DEFAULTS: dict[str, dict[str, str]] = {
     name: dict.fromkeys(names.split(), "None") | _OTHERS.get(name, {}) for name, names in _NONE.items()
 }
 """What parameters are where they are not given."""
+_OF_CANNED = dict.fromkeys(("model_dir", "config", "weight_column", "label_vocabulary"), "None")
+_METHODS = frozenset({"train", "evaluate", "predict"})
+
+
+SAVES, BY_CLOCK = "save_checkpoints_steps", "save_checkpoints_secs"
+"""How often a RunConfig saves: every 600 seconds where it is given neither."""
 
 
 @Desugaring
@@ -81,16 +94,27 @@ def _found(project: Project, module: Module) -> Iterator[list[Change]]:
         return
     for call in module.nodes(ast.Call):
         for spread in call.keywords:
-            name = module.resolve(call.func) if spread.arg is None else None
-            if name in NAMES and name is not None and not _is_hidden(call):
-                yield _spread(project, module, call, name, spread)
+            if spread.arg is None and _called(module, call) and not _is_hidden(call):
+                yield _spread(project, module, call, spread)
+
+
+def _called(module: Module, call: ast.Call) -> str:
+    """What a call makes, or which method of an Estimator it calls; empty for others."""
+    name = module.resolve(call.func) or ""
+    if isinstance(call.func, ast.Attribute) and call.func.attr in _METHODS:
+        made = module.assignment(call.func.value)
+        of_estimator = (
+            made is not None and isinstance(made.value, ast.Call) and module.resolve(made.value.func) in KINDS
+        )
+        name = f"{PREFIX}Estimator.{call.func.attr}" if of_estimator else name
+    return name if name in NAMES or name in _DEFAULTS else ""
 
 
 def _is_hidden(call: ast.Call) -> bool:
     return any(isinstance(argument, ast.Starred) for argument in call.args)
 
 
-def _spread(project: Project, module: Module, call: ast.Call, name: str, spread: ast.keyword) -> list[Change]:
+def _spread(project: Project, module: Module, call: ast.Call, spread: ast.keyword) -> list[Change]:
     """The changes for one ``**``."""
     beside = {each.arg for each in call.keywords}
     if has_comments(module, spread):
@@ -115,17 +139,23 @@ def _defaults(module: Module, gathered: _Gathered) -> dict[str, str] | None:
     found: dict[str, str] = {}
     several = len(gathered.spreads) > 1
     for call, spread in gathered.spreads:
-        name = module.resolve(call.func)
-        defaults = _DEFAULTS.get(name or "", {})
+        name = _called(module, call)
+        defaults = _DEFAULTS.get(name, _OF_CANNED if name in KINDS else {})
         keys = gathered.keys_at(module, call)
         beside = {each.arg for each in call.keywords}
         looped = several and module.nearest(call, (ast.For, ast.While)) is not None
-        if name not in NAMES or _is_hidden(call) or has_comments(module, spread) or beside & keys.keys() or looped:
+        if not name or _is_hidden(call) or has_comments(module, spread) or beside & keys.keys() or looped:
             return None
         if module.scope(gathered.made) is not module.scope(call):
             return None
         for key in (key for key, surely in keys.items() if not surely):
-            if found.setdefault(key, defaults.get(key, "")) != defaults.get(key) or not found[key]:
+            stores = [(statement, more[key]) for statement, more in gathered.stores if key in more]
+            told = all(is_something(module, statement, value) for statement, value in stores)
+            if key == SAVES and name == RUN_CONFIG and told and not several:
+                if BY_CLOCK in {*keys, *beside}:
+                    return None
+                found[key] = "None"
+            elif found.setdefault(key, defaults.get(key, "")) != defaults.get(key) or not found[key]:
                 return None
     return found
 
@@ -263,7 +293,9 @@ def _apart(module: Module, gathered: _Gathered, some: dict[str, str]) -> list[Ch
     made += [f"{names[key]} = {some[key]}" for key in names if key in some and key not in begun]
     changes = [_lines(gathered.made, made)]
     for call, spread in gathered.spreads:
-        given = {key: written[key] for key in gathered.keys_at(module, call)}
+        given: dict[str, Value] = {key: written[key] for key in gathered.keys_at(module, call)}
+        if SAVES in some:
+            given[BY_CLOCK] = expr("600 if {name} is None else None", name=names[SAVES])
         new = with_arguments(module.cst.call(call), spread={arguments(call).index(spread): given})
         changes.append(Replace(call, new))
     for statement, more in gathered.stores:
@@ -275,6 +307,16 @@ def _apart(module: Module, gathered: _Gathered, some: dict[str, str]) -> list[Ch
             return []  # within a statement that is written anew
         changes.append(_lines(statement, lines))
     return Change.of(module, *changes, *(Replace(read, written[key]) for read, key in gathered.reads))
+
+
+def is_something(module: Module, statement: ast.stmt, value: ast.expr) -> bool:
+    """Whether a value is not None where a statement runs: ``if n: config["save_checkpoints_steps"] = n``."""
+    around = module.parent(statement)
+    test = around.test if isinstance(around, ast.If) and statement in around.body else None
+    asked = test.left if isinstance(test, ast.Compare) else test
+    if isinstance(test, ast.Compare) and not isinstance(test.ops[0], (ast.Gt, ast.GtE, ast.IsNot)):
+        return False
+    return asked is not None and ast.dump(asked) == ast.dump(value)
 
 
 def _is_fixed(gathered: _Gathered, key: str, value: ast.expr) -> bool:

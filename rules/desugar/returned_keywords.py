@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Iterator, Sequence
 
 from migrator.normalise.desugaring import Desugaring
@@ -10,11 +11,12 @@ from migrator.normalise.draft.arguments import given
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.returns import own_returns, terminates
 from migrator.normalise.draft.stuck import Stuck
+from migrator.normalise.functions.idle import taken_away
+from migrator.normalise.functions.inline import Inliner
 from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
-from migrator.resolve.project import Project
 from migrator.rewrite import Change as Rewrite
-from migrator.rewrite import Replace, statements
+from migrator.rewrite import Replace, Unprintable, statements
 
 from ..loop.comments import has_comments
 from ..symbols.tensorflow_names import whole_name
@@ -53,21 +55,27 @@ def expand(drafts: Drafts, paths: Sequence[str]) -> None:
         return spec_of(mode, loss(features, labels), train_op)
     ```
     """
-    drafts.apply_all(paths, _found)
+    gone: set[tuple[str, str]] = set()
+    drafts.apply_all(paths, lambda _, module: _found(drafts, module, gone))
+    for path, name in sorted(gone):
+        taken_away(drafts, path, name)
 
 
-def _found(project: Project, module: Module) -> Iterator[list[Change]]:
-    """The changes for each of them."""
+def _found(drafts: Drafts, module: Module, gone: set[tuple[str, str]]) -> Iterator[list[Change]]:
+    """The changes for each of them; functions that are put in the places of their calls are noted."""
     for call in module.nodes(ast.Call) if b"**" in module.source and b"stimator" in module.source else ():
         for spread in call.keywords:
             name = module.resolve(call.func) if spread.arg is None and isinstance(spread.value, ast.Call) else None
             if name in NAMES and name is not None:
-                yield _moved(project, module, call, spread, name)
+                yield _moved(drafts, module, call, spread, name, gone)
 
 
-def _moved(project: Project, module: Module, call: ast.Call, spread: ast.keyword, name: str) -> list[Change]:
-    """The changes for one call; none where the function is used for more, or what is given beside is not seen there."""
-    inner = spread.value
+def _moved(
+    drafts: Drafts, module: Module, call: ast.Call, spread: ast.keyword, name: str, gone: set[tuple[str, str]]
+) -> list[Change]:
+    """The changes for one call; none where the function is used for more. What makes a dict, and is not given what is given
+    beside, comes to its caller."""
+    project, inner = drafts.project, spread.value
     assert isinstance(inner, ast.Call)
     found = project.definition(module, inner.func)
     function = found.node if found is not None else None
@@ -81,7 +89,12 @@ def _moved(project: Project, module: Module, call: ast.Call, spread: ast.keyword
         return []
     told = _told(home, function, call, inner)
     values = [(each, each.value) for each in own_returns(function)]
-    if told is None or home.path not in project.editable:
+    if home.path not in project.editable:
+        return []
+    if told is None:
+        gone.add((home.path, function.name))
+        with contextlib.suppress(Stuck, Unprintable):
+            return Inliner(drafts, module, inner, found).changes()
         return []
     made = f"return {root}{name[len('tensorflow') :]}({', '.join(told)})"
     wanted: list[tuple[Module, Rewrite]] = [(module, Replace(call, module.cst.expression(inner)))]

@@ -179,6 +179,8 @@ def _configured(
     if is_none(told) or (isinstance(told, ast.Name) and ast.dump(told) == ast.dump(kept.get("train_distribute", call))):
         kept.pop("eval_distribute", None)  # a model evaluates with the strategy that it trains with
     if "save_checkpoints_steps" in kept:
+        if isinstance(kept.get("save_checkpoints_secs"), ast.IfExp):
+            return "a number of steps between checkpoints that may be None"
         kept.pop("save_checkpoints_secs", None)
     nowhere = is_none(kept.get("model_dir")) and is_none(construction.arguments.get("model_dir"))
     unsaved = construction.tpu and nowhere and is_none(kept.get("save_checkpoints_steps", call))

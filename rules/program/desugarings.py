@@ -9,6 +9,7 @@ from migrator.normalise.objects import copied
 
 from ..canned import head_specs
 from ..desugar import (
+    clocked_saves,
     device_filters,
     gathered_arguments,
     handed_configs,
@@ -134,5 +135,5 @@ FUNCTIONS: tuple[Desugaring[OfFunction], ...] = (
 )
 """Those of a whole function that a model_fn reaches, or of the model_fn, when no call of any is left to rewrite."""
 
-PLAIN: tuple[Desugaring[OfFiles], ...] = (made_hooks.expand,)
+PLAIN: tuple[Desugaring[OfFiles], ...] = (made_hooks.expand, clocked_saves.expand)
 """Those of the files of a program that is to be plain Keras: where that fails, it keeps its own ways beside helpers."""

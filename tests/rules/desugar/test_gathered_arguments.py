@@ -121,6 +121,60 @@ def test_settings_whose_default_says_more_are_not_left_out() -> None:
     assert run(program)["program.py"].after.decode() == program
 
 
+ASKED = ["STEPS", "STEPS is not None", "STEPS > 0"]
+
+
+@pytest.mark.parametrize("test", ASKED)
+def test_steps_between_checkpoints_by_a_condition(test: str) -> None:
+    program = configured("save_checkpoints_steps").replace("if load()", f"if {test}").replace("= 7", "= STEPS")
+    text = plain(program)
+    assert f"save_checkpoints_steps = 1000\nif {test}:\n    save_checkpoints_steps = STEPS\n" in text
+    assert "(batch + 1) % save_checkpoints_steps == 0" in text
+    said = [d.message for d in run(program)["program.py"].remaining]
+    assert any("saves every 10 minutes where it is told no number of steps: every 1000 steps now" in s for s in said)
+
+
+@pytest.mark.parametrize("test", ["OTHER", "STEPS is None", "STEPS < 9", "load(STEPS)"])
+def test_steps_that_may_be_none_stay(test: str) -> None:
+    program = configured("save_checkpoints_steps").replace("if load()", f"if {test}").replace("= 7", "= STEPS")
+    assert run(program)["program.py"].after.decode() == program
+
+
+def test_steps_beside_seconds_stay() -> None:
+    program = configured("save_checkpoints_steps").replace("if load()", "if STEPS").replace("= 7", "= STEPS")
+    program = program.replace("'model_dir': 'here'", "'model_dir': 'here', 'save_checkpoints_secs': None")
+    assert run(program)["program.py"].after.decode() == program
+
+
+@pytest.mark.parametrize(
+    "train",
+    [
+        "settings = {'steps': 20}\nestimator.train(make_input_fn(8, None), **settings)\n",
+        "estimator.train(make_input_fn(8, None), **{'steps': 20})\n",
+        "estimator.train(**dict(input_fn=make_input_fn(8, None), steps=20))\n",
+    ],
+)
+def test_trainings(train: str) -> None:
+    assert below(MODEL + ESTIMATOR + train).endswith(FIT)
+
+
+def test_trainings_and_evaluations_by_conditions() -> None:
+    train = (
+        "settings = {}\nif load():\n    settings['steps'] = 20\nestimator.train(make_input_fn(8, None), **settings)\n"
+    )
+    evaluate = (
+        "given = {}\nif load():\n    given.update(name='test')\nestimator.evaluate(make_input_fn(8, 1), **given)\n"
+    )
+    text = plain(MODEL + ESTIMATOR + train)
+    assert "steps = None\nif load():\n    steps = 20\n" in text and "take(-1 if steps is None else steps)" in text
+    assert "name = None\nif load():\n    name = 'test'\n" in migrate(MODEL + ESTIMATOR + evaluate)
+
+
+def test_what_is_no_estimator_stays() -> None:
+    other = "trainer = load()\nsettings = {'steps': 20}\ntrainer.train(load(), **settings)\n"
+    assert other in migrate(MODEL + ESTIMATOR + TRAIN + other)
+
+
 def test_a_seed_that_may_be_none_seeds_nothing() -> None:
     text = plain(configured("tf_random_seed"))
     assert "if tf_random_seed is not None:\n    tf.keras.utils.set_random_seed(tf_random_seed)\n" in text
