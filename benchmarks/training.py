@@ -1,11 +1,12 @@
 """Steps per second and peak memory of programs before and after migration, in one run.
 
-    python benchmarks/training.py [CASE...] [--steps 600] [--rounds 3] [--json FILE]
+    python benchmarks/training.py [CASE...] [--steps 1000] [--rounds 3] [--json FILE]
 
 CASE is a fixture, such as `recurrent/tagger`; five by default. Needs TensorFlow 2.15, which has both Estimators and Keras. Each
 side trains in a process of its own, the two taking turns, so that other load on the machine hits both; the medians of the
 rounds are shown, and a ratio above 1 says that the new program is faster, by the clock and by processor time. The first fifth
 of the steps, in which graphs are built, does not count, nor does the last checkpoint. Data are repeated where they would end.
+What is migrated says that it trains for so many steps, as the `steps_per_execution` of a program depends on it.
 On a busy machine trust the ratio of processor time: what the other processes leave to each side is chance.
 """
 
@@ -17,6 +18,7 @@ import importlib
 import importlib.util
 import json
 import os
+import re
 import runpy
 import shutil
 import statistics
@@ -28,6 +30,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Any
+
+from migrator.discover.sources import decode
+from migrator.engine.engine import migrate_component
+from migrator.vocabulary.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent
 CASES = (
@@ -42,6 +48,7 @@ HEADER = (
     "| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n"
 )
 WARM_UP = 0.2
+_STEPS = re.compile(r"""(\b(?:max_|train_|num_)?steps['"]?(?:, default)?=)\d+""")
 _RESULT = "benchmark result: "
 
 Mark = tuple[int, float, float]
@@ -263,24 +270,35 @@ def measure(side: str, entry: Path, arguments: Sequence[str], steps: int) -> Run
     return Run(*json.loads(found[0]), usage.ru_maxrss / 1024)
 
 
-def sides(case: str, folder: Path) -> tuple[Path, Path, list[str]]:
-    """Copies of both programs of a fixture: their entries, and the arguments."""
+def sides(case: str, folder: Path, steps: int) -> tuple[Path, Path, list[str]]:
+    """Copies of a fixture's program, and of what it becomes where it trains for `steps`: their entries, and the arguments."""
     tomllib = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     source = ROOT / "fixtures" / case
     spec = tomllib.loads((source / "parity.toml").read_text())["case"][0]
     entries = []
     for side in ("old", "new"):
-        program = source / spec[side]
-        target = folder / case / side
+        program, target = source / spec["old"], folder / case / side
         if program.is_dir():
             shutil.copytree(program, target)
             entries.append(target / spec["entry"])
         else:
             target.mkdir(parents=True)
-            for path in (program, *source.glob("tf2_*.py")) if side == "new" else (program,):
-                shutil.copy(path, target)
+            shutil.copy(program, target)
             entries.append(target / program.name)
+    migrate(entries[1].parent, steps)
     return entries[0], entries[1], spec.get("args", [])
+
+
+def migrate(folder: Path, steps: int) -> None:
+    """Migrate the files of a folder, in which trainings have `steps` where a number stands."""
+    sources = [decode(str(path), lengthened(path.read_text(), steps).encode()) for path in sorted(folder.rglob("*.py"))]
+    for outcome in migrate_component(sources, Settings()):
+        Path(outcome.path).write_bytes(outcome.after)
+
+
+def lengthened(text: str, steps: int) -> str:
+    """A program in which trainings have so many steps where a number stands."""
+    return _STEPS.sub(rf"\g<1>{steps}", text)
 
 
 def compare(case: str, steps: int, rounds: int) -> Comparison:
@@ -288,7 +306,7 @@ def compare(case: str, steps: int, rounds: int) -> Comparison:
     old, new = [], []
     for _ in range(rounds):
         with tempfile.TemporaryDirectory() as name:
-            before, after, arguments = sides(case, Path(name))
+            before, after, arguments = sides(case, Path(name), steps)
             old.append(measure("old", before, arguments, steps))
             new.append(measure("new", after, arguments, steps))
     return compared(case, old, new)
@@ -298,7 +316,7 @@ def main() -> None:
     """Compare, and print the table."""
     parser = argparse.ArgumentParser(description="speed and memory of programs before and after migration")
     parser.add_argument("cases", nargs="*", default=CASES, metavar="CASE")
-    parser.add_argument("--steps", type=int, default=600)
+    parser.add_argument("--steps", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--side", choices=("old", "new"), help=argparse.SUPPRESS)

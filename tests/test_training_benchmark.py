@@ -80,10 +80,27 @@ def test_only_datasets_are_repeated() -> None:
 
 @pytest.mark.parametrize("case", training.CASES)
 def test_cases_are_copied_with_their_helpers(case: str, tmp_path: Path) -> None:
-    old, new, _ = training.sides(case, tmp_path)
+    old, new, _ = training.sides(case, tmp_path, 1000)
     assert old.exists() and new.exists() and not (old.parent / "tf2_training.py").exists()
     imported = any("\nfrom tf2_training import " in path.read_text() for path in new.parent.rglob("*.py"))
     assert imported == (new.parent / "tf2_training.py").exists()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("train(data, steps=20)", "train(data, steps=1000)"),
+        ("TrainSpec(data, max_steps=20)", "TrainSpec(data, max_steps=1000)"),
+        (
+            "add_argument('--train_steps', default=30, type=int)",
+            "add_argument('--train_steps', default=1000, type=int)",
+        ),
+        ("RunConfig(save_checkpoints_steps=20)", "RunConfig(save_checkpoints_steps=20)"),
+        ("exponential_decay(0.1, step, decay_steps=10)", "exponential_decay(0.1, step, decay_steps=10)"),
+    ],
+)
+def test_trainings_are_made_longer(before: str, after: str) -> None:
+    assert training.lengthened(before, 1000) == after
 
 
 def test_a_training_by_fit_is_measured(tmp_path: Path) -> None:

@@ -30,11 +30,12 @@ from ..losses_metrics import step_summaries
 from .data.arrays import array_inputs
 from .data.datasets import Reader
 from .flow.building import building_of, is_shared_generator
+from .flow.executions import in_groups
 from .flow.lifetimes import of_folders
 from .flow.order import of_paths, of_starts
 from .inputs import given_parts
 from .keras_3 import otherwise
-from .loop import Loop, NotPlain, goes_on, trains_again
+from .loop import Loop, NotPlain, trains_again
 from .places import has_its_line, is_simple
 from .reads import STEP, read_of, steps_read
 from .rows import is_one
@@ -178,7 +179,7 @@ def _followed(
     if reason or isinstance(steps, str):
         return NotPlain(reason or str(steps))
     arrays = tuple(array_inputs(project, uses))
-    grouped = all(data.counted for use in uses for data in use.data) and _divides(uses)
+    grouped = in_groups(project, uses)
     layers = tuple(otherwise(modules))
     tables = has_tables(project.modules.values())
     needing = [*uses, *exported, *(read for read in reads if read.what in (OF_WEIGHTS, VALUE, STEP))]
@@ -235,22 +236,6 @@ def _is_everywhere(use: Use, node: ast.expr) -> bool:
     scope = module.scope(root).lookup(root.id)
     here = module.scope(use.receiver).lookup(root.id)
     return scope is not None and scope is here and scope.kind == "module" and len(module.bindings(root)) == 1
-
-
-def _divides(uses: list[Use]) -> bool:
-    """Whether callbacks see each step that they wait for, where they are called every hundred steps."""
-    if any(use.stops(goes_on(use, uses)) or use.single for use in uses):
-        return False  # one waits for the last step
-    for use in (use for use in uses if use.method == "train"):
-        numbers = [
-            *(line.every for line in use.logged),
-            *([use.interval, use.fields.get("save_summary_steps")] if use.saves else []),
-            use.every,
-        ]
-        known = [n.value if isinstance(n, ast.Constant) else n for n in numbers if n is not None]
-        if not all(isinstance(number, int) and number % 100 == 0 for number in known):
-            return False
-    return True
 
 
 def _of_names(modules: list[Module], uses: Sequence[Use | Export]) -> str:

@@ -79,7 +79,7 @@ class EstimatorProgram(ProgramRule):
 
     def create_model():
         model = Model()
-        model.compile(optimizer=tf.keras.optimizers.Adam(0.01, epsilon=1e-8), steps_per_execution=100)
+        model.compile(optimizer=tf.keras.optimizers.Adam(0.01, epsilon=1e-8))
         return model
 
     model = create_model()

@@ -119,10 +119,34 @@ def test_evaluation_of_some_batches() -> None:
 
 
 def test_the_loss_is_that_of_batches_and_the_factory_makes_no_more_than_the_model() -> None:
-    text = migrate(MODEL + ESTIMATOR + "estimator.train(make_input_fn(8, 1))\n")
+    text = migrate(MODEL + ESTIMATOR + "estimator.train(make_input_fn(8, None), steps=1000)\n")
     assert 'self.loss_metric = tf.keras.metrics.Mean(name="loss")' in text
     assert "def create_model(params):\n" in text
     assert "steps_per_execution=100)  # steps in a call: for speed alone\n    return model\n" in text
+
+
+@pytest.mark.parametrize(
+    ("before", "steps", "grouped"),
+    [
+        ("", "999", False),
+        ("", "None", False),
+        ("STEPS = 1000\n", "STEPS", True),
+        (
+            "import argparse\np = argparse.ArgumentParser()\np.add_argument('--steps', default=20000)\na = p.parse_args()\n",
+            "a.steps",
+            True,
+        ),
+        (
+            "import argparse\np = argparse.ArgumentParser()\np.add_argument('--steps', default=200)\na = p.parse_args()\n",
+            "a.steps",
+            False,
+        ),
+    ],
+)
+def test_steps_are_grouped_where_a_training_is_long(before: str, steps: str, grouped: bool) -> None:
+    data = "make_input_fn(8, 1)" if steps == "None" else "make_input_fn(8, None)"
+    text = migrate(MODEL + before + ESTIMATOR + f"estimator.train({data}, steps={steps})\n")
+    assert ("steps_per_execution=100" in text) is grouped and "model.fit(" in text
 
 
 def test_steps_are_not_grouped_where_the_number_of_batches_is_not_known() -> None:

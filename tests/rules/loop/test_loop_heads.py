@@ -176,12 +176,12 @@ def test_means_by_weights(reduction: str, weights: str) -> None:
     ) in text
     assert "return super().compute_metrics(x, y, y_pred, x[self.weight_column])" in text
     plain = written(f"LinearClassifier(COLUMNS, loss_reduction=tf.losses.Reduction.{reduction})")
-    assert "compute_loss" not in plain and "loss=tf.keras.losses.BinaryCrossentropy(from_logits=True)," in plain
+    assert "compute_loss" not in plain and "loss=tf.keras.losses.BinaryCrossentropy(from_logits=True)" in plain
 
 
 def test_the_sum_of_the_losses_of_several_numbers() -> None:
     text = written("LinearRegressor(COLUMNS, label_dimension=2)")
-    assert 'loss=tf.keras.losses.MeanSquaredError(reduction="sum"), loss_weights=2,' in text
+    assert 'loss=tf.keras.losses.MeanSquaredError(reduction="sum"), loss_weights=2' in text
     assert "loss_weights" not in written("LinearRegressor(COLUMNS)")
 
 

@@ -44,10 +44,10 @@ estimator = tf.estimator.Estimator(model_fn, params={}{directory})
 CALLBACK = "tf.keras.callbacks.LambdaCallback"
 
 
-def program(hooks: str = "", spec: str = "", above: str = "", directory: str = "") -> str:
+def program(hooks: str = "", spec: str = "", above: str = "", directory: str = "", steps: int = 200) -> str:
     head = HEAD.replace("{hooks}", spec).replace("{directory}", directory)
     given = f", hooks=[{hooks}]" if hooks else ""
-    return head + textwrap.dedent(above) + f"estimator.train(input_fn{given}, steps=200)\n"
+    return head + textwrap.dedent(above) + f"estimator.train(input_fn{given}, steps={steps})\n"
 
 
 def logging(tensors: str, more: str = "every_n_iter=10") -> str:
@@ -117,7 +117,7 @@ def test_what_fit_has_is_not_handed_out() -> None:
 
 
 def test_steps_run_together_where_each_hundredth_is_logged() -> None:
-    text = migrated(logging('["cross_entropy"]', "every_n_iter=100"))
+    text = one_line(migrate(program(logging('["cross_entropy"]', "every_n_iter=100"), steps=2000)))
     assert "steps_per_execution=100" in text and "(batch + 1) % 100 == 0:\n        logging.info(" in text
 
 

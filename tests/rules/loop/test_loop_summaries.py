@@ -59,7 +59,7 @@ def test_the_step_of_a_training_writes_them() -> None:
 
 
 def test_tags_of_grouped_steps_are_not_named_after_their_loop() -> None:
-    text = migrated()
+    text = migrated(loop=TRAIN.replace("200", "2000"))
     assert "steps_per_execution=100, jit_compile=False)" in text and "model.summary_steps" not in text
     writing = 'with tf.name_scope(""), self.summary_writer.as_default(steps + 1), tf.summary.record_if(recorded):\n'
     assert writing in text

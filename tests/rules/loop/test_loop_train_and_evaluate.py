@@ -140,10 +140,12 @@ def test_numbers_that_are_computed_are_computed_once() -> None:
 def test_steps_are_not_grouped_where_training_may_end_amid_a_group() -> None:
     fields = '"here", save_checkpoints_steps=100, save_summary_steps=100'
     estimator = f'estimator = tf.estimator.Estimator(model_fn, params={{"units": 1}}{configured(fields)})\n'
-    assert "steps_per_execution" not in migrate(MODEL + estimator + SPECS.replace("20", "300"))
+    assert "steps_per_execution" not in migrate(MODEL + estimator + SPECS.replace("20", "3000"))
 
 
-@pytest.mark.parametrize("every, limit, grouped", [(100, 300, True), (100, 250, False), (50, 300, False)])
+@pytest.mark.parametrize(
+    "every, limit, grouped", [(100, 3000, True), (100, 300, False), (100, 2550, False), (50, 3000, False)]
+)
 def test_steps_are_grouped_where_epochs_hold_whole_groups(every: int, limit: int, grouped: bool) -> None:
     config = f", config=tf.estimator.RunConfig(save_checkpoints_steps={every})"
     estimator = f'estimator = tf.estimator.Estimator(model_fn, params={{"units": 1}}{config})\n'
