@@ -301,8 +301,8 @@ def _restored(
 
 def restoring(checkpoint: str, newest: str, built: Iterable[str], unit: str) -> list[str]:
     """The lines that restore the newest checkpoint, if there is one, behind those by which the weights are `built`."""
-    # One of an Estimator, say, would else be passed over.
-    restore = f"{checkpoint}.restore({newest}).assert_existing_objects_matched()"
+    # One of an Estimator would else be passed over; the traceback shows the line with its comment.
+    restore = f"{checkpoint}.restore({newest}).assert_existing_objects_matched()  # else: migrate checkpoint"
     return [f"if {newest}:", *(f"{unit}{line}" for line in (*built, restore))]
 
 

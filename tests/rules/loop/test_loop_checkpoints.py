@@ -27,7 +27,7 @@ RESTORED = f"""{HEAD}checkpoint = tf.train.Checkpoint(model=model)
     for features, *_ in make_input_fn(8, None)().take(1):
         model(features)  # makes the weights that are restored
     model.optimizer.build(model.trainable_variables)
-    checkpoint.restore(checkpoints.latest_checkpoint).assert_existing_objects_matched()
+    checkpoint.restore(checkpoints.latest_checkpoint).assert_existing_objects_matched()  # else: migrate checkpoint
 """
 FIT = 'callbacks=[tf.keras.callbacks.TensorBoard("here", update_freq=100)]'
 SAVE = "checkpoints.save(model.optimizer.iterations)"

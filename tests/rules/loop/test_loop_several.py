@@ -130,7 +130,7 @@ def make(name):
     checkpoint = tf.train.Checkpoint(model=model)
     model.checkpoints = {held}
     if model.checkpoints.latest_checkpoint:
-        checkpoint.restore(model.checkpoints.latest_checkpoint).assert_existing_objects_matched()
+        checkpoint.restore(model.checkpoints.latest_checkpoint).assert_existing_objects_matched()  # else: migrate checkpoint
     return model
 
 
