@@ -22,8 +22,6 @@ from migrator.emit.expressions import Shared
 from migrator.emit.writer import Writer
 from migrator.rewrite import Row, opened, rows
 
-WIDTH = 118
-
 
 class InitWriter(Writer):
     """`sites` are the layers to make, `kept` the static names that become attributes (name to attribute), `read` those that
@@ -130,9 +128,7 @@ class InitWriter(Writer):
         made = self._listed(site)
         if site.loops and site.leaf.loops:
             return self.lines(f"self.{site.attribute}{'[-1]' * (len(site.leaf.loops) - 1)}.append({made})")
-        if site.loops:
-            return self._broken_list(site.turns[0], site, site.turns[1:])
-        return self._wrapped(f"self.{site.attribute} = ", site, made)
+        return self.lines(f"self.{site.attribute} = {made}")
 
     def _partitioned(self, partitioner: ast.expr) -> list[str]:
         """The head of a block whose variables a partitioner splits."""
@@ -155,17 +151,6 @@ class InitWriter(Writer):
     def _newest(site: Site) -> str:
         """What a site has made last."""
         return f"self.{site.attribute}{'[-1]' * len(site.loops)}"
-
-    def _wrapped(self, head: str, site: Site, made: str) -> list[Row]:
-        """An assignment, broken after the opening parenthesis where the line would be too long."""
-        if len(self.indent + head) + len(made) <= WIDTH or "\n" in made:
-            return rows([self.indent + head + made])
-        return self.lines(*self._broken(head, site))
-
-    def _broken(self, head: str, site: Site) -> list[str]:
-        """A layer with each of its arguments on a line of its own."""
-        arguments = [text if name is None else f"{name}={text}" for name, text in self.made_arguments(site)]
-        return [f"{head}{self.constructor(site)}(", *(f"{self.unit}{text}," for text in arguments), ")"]
 
     def _mode_test(self, node: ast.expr) -> str | None:
         """Layers are made for training: mode terms of a condition are true and fall away."""
@@ -206,7 +191,7 @@ class InitWriter(Writer):
             return shared
         plain = all(self._only_scopes(leaf, depth + 1) and self._own_partitioner(leaf) is None for leaf in leaves)
         if level == 0 and plain and sites and not any(leaf in self.support for leaf in leaves):
-            return [*shared, *(row for site in sites for row in self._broken_list(node, site, site.turns))]
+            return [*shared, *self.lines(*(self._in_loop(node, site) for site in sites))]
         begun = self.lines(
             *(f"self.{s.attribute}{'[-1]' * (level - 1)}" + (".append([])" if level else " = []") for s in sites)
         )
@@ -225,24 +210,16 @@ class InitWriter(Writer):
             raise Unsupported("one statement makes variables with several partitioners", leaf.node)
         return next(iter(found.values()), None)
 
-    def _listed(self, site: Site, turns: tuple[ast.comprehension, ...] | None = None) -> str:
+    def _listed(self, site: Site) -> str:
         """The construction of a layer, or of one for each turn of the comprehensions that it stands in."""
         made = self._made(site)
-        for loop in reversed(site.turns if turns is None else turns):
+        for loop in reversed(site.turns):
             made = f"[{made} for {self.loop(loop, _read_by(self.plan, site))}]"
         return made
 
-    def _broken_list(self, node: Loop, site: Site, turns: tuple[ast.comprehension, ...]) -> list[Row]:
-        """``self.layers = [made for x in y]``, over several lines where it is too long for one."""
-        made, start = self._listed(site, turns), f"self.{site.attribute} = "
-        head = self.loop(node, _read_by(self.plan, site))
-        line = f"{start}[{made} for {head}]"
-        if len(self.indent + line) <= WIDTH and "\n" not in made:
-            return self.lines(line)
-        items = [made]
-        if len(self.indent + self.unit + made) > WIDTH and "\n" not in made and not turns:
-            items = self._broken("", site)
-        return self.lines(f"{start}[", *(f"{self.unit}{item}" for item in [*items, f"for {head}"]), "]")
+    def _in_loop(self, node: Loop, site: Site) -> str:
+        """``self.layers = [made for x in y]``."""
+        return f"self.{site.attribute} = [{self._listed(site)} for {self.loop(node, _read_by(self.plan, site))}]"
 
     def loop(self, node: Loop, used: set[str]) -> str:
         """``target in iterable`` without a counter that nobody reads, nor what is known only when data flow."""
