@@ -12,7 +12,7 @@ def made(arguments: str) -> str:
     init = " ".join(
         method(migrate(model_fn(body, before="import numpy as np\nimport tensorflow as tf\n")), "__init__").split()
     )
-    return init.split("self.w = ")[1].split(" self.")[0].replace("( ", "(").replace(", )", ")")
+    return init.split("self.w = ")[1].split(" self.")[0].replace("( ", "(").replace(", )", ")").replace(" )", ")")
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,9 @@ def program(value: str, rest: str = "") -> str:
 )
 def test_the_value_becomes_an_initializer(value: str, written: str) -> None:
     text = migrate(program(value))
-    init = " ".join(method(text, "__init__").split()).replace("( ", "(").replace(", )", ")")  # long calls are wrapped
+    init = (
+        " ".join(method(text, "__init__").split()).replace("( ", "(").replace(", )", ")").replace(" )", ")")
+    )  # long calls are wrapped
     assert f'self.w = self.add_weight(name="w", {written})' in init
     assert 'tf.matmul(features["x"], self.w)' in method(text, "call")
 
