@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from migrator.resolve.module import Module
 
-from .receivers import Receiver
+from .fed_features import Receiver
 from .signatures import Signatures
 
 _TABLES = re.compile(

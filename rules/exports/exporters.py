@@ -16,7 +16,8 @@ from ..estimator_calls.estimator_values import PREFIX
 from ..estimator_calls.exporters import EXPORTERS
 from ..loop.places import has_its_line, is_simple, moves
 from .comparisons import compares
-from .receivers import Receiver, receiver_of
+from .fed_features import Receiver
+from .receivers import receiver_of
 
 NAMES = frozenset(PREFIX + name for name in EXPORTERS)
 _KEPT = 5

@@ -14,7 +14,8 @@ from migrator.resolve.project import Project
 from ..estimator_calls.exporters import EXPORT_SIGNATURE, EXPORTS
 from ..loop.places import has_its_line, is_simple
 from ..loop.sources import Place, Source
-from .receivers import Receiver, receiver_of
+from .fed_features import Receiver
+from .receivers import receiver_of
 from .signatures import Signatures
 
 _TOLD = {"export_dir_base", "serving_input_receiver_fn", "checkpoint_path", "strip_default_attrs"}

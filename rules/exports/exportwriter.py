@@ -19,8 +19,9 @@ from ..loop.use import Use
 from .comparisons import BEST, CURRENT, inlined
 from .exporters import Exporter
 from .exports import Export
+from .fed_features import Computed, Fed, FedTogether, Receiver
 from .placeholders import Told, told_by
-from .receivers import Computed, Fed, FedTogether, Receiver, imported_for
+from .receivers import imported_for
 from .signatures import Served, Signatures
 
 _SUFFIX = re.compile(r"_?(serving_)?(input_)?(receiver_)?(fn|func|function)$")

@@ -13,7 +13,7 @@ from migrator.resolve.reaching import read_once
 from migrator.rewrite import Remove, Replace
 
 from ..loop.places import has_its_line, moves
-from .receivers import RAW
+from .fed_features import RAW
 
 
 @Desugaring

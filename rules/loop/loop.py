@@ -15,7 +15,7 @@ from ..callbacks.callback_classes import OwnHook
 from ..estimator_calls.estimator_values import Construction
 from ..exports.archives import archives
 from ..exports.exports import Export
-from ..exports.receivers import Receiver
+from ..exports.fed_features import Receiver
 from ..exports.signatures import Signatures
 from ..losses_metrics import step_summaries
 from .data.arrays import ArrayInput

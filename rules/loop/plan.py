@@ -23,7 +23,7 @@ from ..estimator_calls.warm_starts import STARTS
 from ..exports.archives import has_tables
 from ..exports.exporters import NAMES as EXPORTERS
 from ..exports.exports import Export, export_of, of_exports
-from ..exports.receivers import NAMES as RECEIVERS
+from ..exports.fed_features import NAMES as RECEIVERS
 from ..exports.receivers import of_receivers
 from ..hooks.session_hooks import is_of_protocol
 from ..losses_metrics import step_summaries

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import distributed, program
-from .old import FULL_STEP_BYTES
+from .tf1.recorder import FULL_STEP_BYTES
 from .recorded import batches, mapping, store
 from .recorded.files import Files
 from .recorded.first_values import FirstValues
