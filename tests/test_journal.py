@@ -195,7 +195,7 @@ def test_ctrl_c_while_the_report_is_shown_says_what_was_written(monkeypatch: pyt
         raise KeyboardInterrupt
 
     write("a.py", "tf.old\n")
-    monkeypatch.setattr("migrator.cli.running.Shown.show", interrupted)
+    monkeypatch.setattr("migrator.cli.showing.Shown.show", interrupted)
     result = migrate(".", "--apply")
     assert result.exit_code == 130 and "These files were written, each as a whole:\n  a.py\n" in result.output
     assert migrate(".").exit_code == 130  # a run that writes nothing has nothing to tell

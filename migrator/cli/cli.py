@@ -239,13 +239,13 @@ def run(
     Shows a diff and what is left to do, and writes nothing without --apply. PATH is a file, a directory, or - for standard
     input. Exit status: 0 nothing is left to do, 1 something is, 2 it could not run.
     """
-    from migrator.cli import running
+    from migrator.cli import running, showing, undoing
     from migrator.vocabulary.settings import SettingsError, load
 
     if undo:
         if apply or review or assess or len(paths) > 1 or not all(os.path.isdir(path) for path in paths):
             fail("--undo stands alone, or with the folder that the last --apply was run from")
-        sys.exit(running.undo(paths[0] if paths else None, force))
+        sys.exit(undoing.undo(paths[0] if paths else None, force))
     if force:
         fail("--force goes with --undo")
     if not paths:
@@ -281,7 +281,7 @@ def run(
     _check_codes(settings)
     if settings.from_python2:
         running.require_fissix()
-    shown = running.Shown(form, output, verbose - quiet, assess, commit_per_rule, parity)
+    shown = showing.Shown(form, output, verbose - quiet, assess, commit_per_rule, parity)
     shown.compared(paths)  # says now what is wrong with the file
     if "-" in paths:
         if len(paths) > 1:

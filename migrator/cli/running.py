@@ -5,28 +5,23 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import click
 
+from migrator.cli.showing import Shown
 from migrator.cli.suggesting import suggestion, unreachable
-from migrator.cli.terminal import EXIT_DONE, EXIT_INTERRUPTED, EXIT_LEFT, colours, fail, print_styled, progress
-from migrator.discover.discovery import within
+from migrator.cli.terminal import EXIT_DONE, EXIT_LEFT, colours, fail, print_styled, progress
+from migrator.cli.undoing import Journal
 from migrator.engine import runner
 from migrator.engine.runner import Result
-from migrator.report import closing, text
+from migrator.report import closing
 from migrator.report.moved import placed_in_original, placed_in_result, unwritten_stay
-from migrator.report.text import Line
 from migrator.vocabulary.diagnostics import Diagnostic, Outcome
 from migrator.vocabulary.settings import Settings
-
-if TYPE_CHECKING:
-    from migrator.parity.judge.report import CaseReport
 
 
 @dataclass(frozen=True)
@@ -72,7 +67,7 @@ def _run_paths(paths: Sequence[str], settings: Settings, shown: Shown, writing: 
         result = _edited(result, writing)
         if not writing.allow_dirty or writing.commit_per_rule:
             _refuse_dirty(result)
-        journal = _Journal(writing.allow_dirty)
+        journal = Journal(writing.allow_dirty)
         with journal.interrupts_told():
             written, more = _write(result, settings, writing, migrate, journal)
             problems += more
@@ -117,7 +112,7 @@ def _edited(result: Result, writing: Writing) -> Result:
 
 
 def _write(
-    result: Result, settings: Settings, writing: Writing, migrate: Callable[[Settings], Result], journal: _Journal
+    result: Result, settings: Settings, writing: Writing, migrate: Callable[[Settings], Result], journal: Journal
 ) -> tuple[list[str], list[Diagnostic]]:
     from migrator.write.writing import write_groups
 
@@ -165,83 +160,6 @@ def run_stdin(name: str, settings: Settings, shown: Shown) -> int:
     lines = closing.findings(placed_in_result(outcomes, [name]), shown.verbosity)
     print_styled(lines, sys.stderr)
     return max(runner.exit_code(outcomes, pending=False), EXIT_LEFT if extra else EXIT_DONE)
-
-
-@dataclass(frozen=True)
-class Shown:
-    """How and where the report is shown."""
-
-    form: str
-    output: str | None
-    verbosity: int
-    assess: bool = False
-    committed: bool = False
-    """Whether what was written is in git."""
-    parity: str | None = None
-    """A file that `migrate parity --json` wrote."""
-    undoable: bool = True
-    """Whether --undo can take back what was written."""
-
-    def show(self, outcomes: list[Outcome], written: list[str] | None) -> None:
-        """Print the report, or write it to the file asked for and print its last line on standard error."""
-        if self.form == "text":
-            lines = self._lines(outcomes, written)
-            if self.output is None:
-                print_styled(lines, sys.stdout)
-                return
-            content = "".join(line.text + "\n" for line in lines).encode("utf-8", "backslashreplace")
-        elif self.assess:
-            from migrator.report import assessment
-
-            content = assessment.render(self.form, outcomes).encode()
-        else:
-            from migrator.report.formats import render
-
-            content = render(self.form, outcomes, written, self.compared())
-        if self.output is None:
-            sys.stdout.flush()
-            sys.stdout.buffer.write(content)
-            sys.stdout.buffer.flush()
-            return
-        try:
-            with open(self.output, "wb") as file:
-                file.write(content)
-        except OSError as error:
-            fail(f"cannot write {self.output}: {error.strerror}")
-        click.echo(f"{text.summary(outcomes, written)} Report: {self.output}", err=True)
-
-    def compared(self, paths: Sequence[str] = ()) -> Sequence[CaseReport]:
-        """The comparisons to show in the report; with `paths`, an error where none is of a program there."""
-        if self.parity is None:
-            return ()
-        from migrator.parity.formats import from_json
-
-        try:
-            with open(self.parity, encoding="utf-8") as file:
-                reports = from_json(file.read())
-        except OSError as error:
-            fail(f"cannot read {self.parity}: {error.strerror}")
-        except ValueError as error:
-            fail(f"cannot read {self.parity}: {error}; `migrate parity PROGRAM --json FILE` writes one")
-        programs = [side.program for report in reports for side in (report.old, report.new)]
-        if paths and not any(_about(program, path) for program in programs for path in paths):
-            fail(f"{self.parity} is about {programs[0] if programs else 'no program'}, not about {', '.join(paths)}")
-        return reports
-
-    def _lines(self, outcomes: list[Outcome], written: list[str] | None) -> Iterable[Line]:
-        if self.assess:
-            from migrator.report import assessment
-
-            return assessment.lines(outcomes)
-        return closing.report(outcomes, self.verbosity, written, self.committed, self.undoable)
-
-
-def _about(program: str, path: str) -> bool:
-    """Whether a program that was compared, perhaps on another machine, is one of those at `path`."""
-    one, other = os.path.realpath(program), os.path.realpath(path)
-    if os.path.exists(one):
-        return within(one, [other]) or within(other, [one])
-    return os.path.isdir(other) or os.path.basename(one) == os.path.basename(other)
 
 
 def require_fissix() -> None:
@@ -303,84 +221,6 @@ def forget_review() -> None:
     from migrator.cli import review
 
     review.remember(review.Answers())
-
-
-class _Journal:
-    """What --undo reads; without it a run goes on only where git can bring everything back."""
-
-    def __init__(self, allow_dirty: bool) -> None:
-        self.kept = True
-        self._allow_dirty = allow_dirty
-        self._written: set[str] = set()
-
-    @contextlib.contextmanager
-    def noted(self, result: Result, steps: Sequence[Outcome] = ()) -> Iterator[set[str]]:
-        """What `journal.noted` does."""
-        from migrator.write import journal
-
-        with contextlib.ExitStack() as stack:
-            try:
-                noted = stack.enter_context(journal.noted(result.outcomes, result.groups, steps))
-            except journal.JournalError as error:
-                self._without(str(error), result)
-                noted = set()
-            self._written = noted
-            yield noted
-
-    @contextlib.contextmanager
-    def interrupts_told(self) -> Iterator[None]:
-        """Ctrl-C ends the process with the names of the files that were written before it."""
-        try:
-            yield
-        except KeyboardInterrupt:
-            if not self._written:
-                raise
-            listed = "\n".join(f"  {path}" for path in sorted(self._written))
-            back = "\n`migrate --undo`, from this folder, takes it back." if self.kept else ""
-            click.echo(f"\nInterrupted. These files were written, each as a whole:\n{listed}{back}", err=True)
-            sys.exit(EXIT_INTERRUPTED)
-
-    def _without(self, reason: str, result: Result) -> None:
-        from migrator.discover.discovery import without_copy
-
-        lost = without_copy(outcome.path for outcome in result.pending if outcome.status == "changed")
-        if lost and not self._allow_dirty:
-            listed = "\n".join(f"  {path}" for path in lost)
-            fail(
-                f"{reason}. --undo could not take this run back, and git has no copy of these files:\n{listed}\n"
-                "Let the journal be written, or use --allow-dirty. Nothing written."
-            )
-        click.echo(f"migrate: {reason}; --undo cannot take this run back", err=True)
-        self.kept = False
-
-
-def undo(folder: str | None, force: bool = False) -> int:
-    """Take back the last run from `folder`, by default the current one; returns the exit status.
-
-    With `force`, also in files that were edited since.
-    """
-    from migrator.write import journal
-
-    try:
-        with journal.alone(folder):
-            restored, problems = journal.undo(folder, force)
-    except journal.JournalError as error:
-        fail(str(error))
-    except KeyboardInterrupt:
-        click.echo(
-            "\nInterrupted. Once more, --undo goes on: each file is as it was before the --apply or after it.", err=True
-        )
-        sys.exit(EXIT_INTERRUPTED)
-    for line in restored:
-        click.echo(line)
-    for item in problems:
-        click.echo(str(item), err=True)
-    if problems:
-        again = shlex.join(["migrate", "--undo", *([folder] if folder else []), "--force"])
-        click.echo(
-            f"A file that you move away is restored by the next --undo; `{again}` overwrites them all.", err=True
-        )
-    return EXIT_LEFT if problems else EXIT_DONE
 
 
 def _guarded(call: Callable[[], Result]) -> Result:

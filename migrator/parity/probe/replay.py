@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from . import distributed, program
-from .tf1.recorder import FULL_STEP_BYTES
 from .recorded import batches, mapping, store
 from .recorded.files import Files
 from .recorded.first_values import FirstValues
 from .recorded.slots import AVERAGE
+from .tf1.recorder import FULL_STEP_BYTES
 
 
 class Stream:
