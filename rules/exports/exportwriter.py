@@ -102,10 +102,14 @@ class ExportWriter:
         found = []
         amid = [exporter for exporter in use.exporters if use.every is not None and not exporter.final]
         saved = [[*self._saved(use, exporter, model, folder), self._wait] for exporter in amid]
-        if len(amid) > 1 and all(each[1:] == saved[0][1:] for each in saved):  # but for their folders
+        numbers = {exporter.keep for exporter in amid}
+        kept = self.module.unused_name("kept", use.call) if len(numbers) > 1 and None not in numbers else ""
+        alike = [[*self._saved(use, exporter, model, folder, kept), self._wait][1:] for exporter in amid]
+        if len(amid) > 1 and all(each == alike[0] for each in alike):
             name, exports = functions.name("export"), self.module.unused_name("exports", use.call)
-            functions.define(name, exports, saved[0][1:])
-            saved = [[f"{name}({self._below(exporter, folder)})"] for exporter in amid]
+            functions.define(name, f"{exports}, {kept}" if kept else exports, alike[0])
+            folders = [self._below(exporter, folder) for exporter in amid]
+            saved = [[f"{name}({below}{f', {each.keep}' if kept else ''})"] for below, each in zip(folders, amid)]
         for exporter, lines in zip(amid, saved):
             if exporter.kind == "LatestExporter":
                 found.append(functions.add(EPOCH, "export_latest", lines))
@@ -137,8 +141,8 @@ class ExportWriter:
         """The folder of an exporter."""
         return f'{self.page.library("os")}.path.join({folder}, "export", {self.page.text(exporter.name)})'
 
-    def _saved(self, use: Use, exporter: Exporter, model: str, folder: str) -> list[str]:
-        """The lines of one export, which leave the newest ones."""
+    def _saved(self, use: Use, exporter: Exporter, model: str, folder: str, kept: str = "") -> list[str]:
+        """The lines of one export, which leave the newest ones: so many as a variable `kept` says, if there is one."""
         page, signatures = self.page, use.sources[0].signatures
         if exporter.keep is None or not (exporter.keeps or use.every is not None):
             parts = f'{folder}, "export", {self.page.text(exporter.name)}'
@@ -148,7 +152,7 @@ class ExportWriter:
         return [
             f"{exports} = {self._below(exporter, folder)}",
             *self.lines(exporter.fed, signatures, model, exports, use.call),
-            f"for {old} in sorted({page.tf}.io.gfile.glob({every}))[:-{exporter.keep}]:",
+            f"for {old} in sorted({page.tf}.io.gfile.glob({every}))[:-{kept or exporter.keep}]:",
             f"{page.unit}{page.tf}.io.gfile.rmtree({old})",
         ]
 

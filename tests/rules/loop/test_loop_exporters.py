@@ -196,6 +196,18 @@ eval_spec ="""
     assert text.count("_end=export_") == 3 and joined(SAVED) in text
 
 
+def test_exporters_that_keep_several_numbers_of_one_function() -> None:
+    listed = """\
+exporters = [exporter]
+exporters.append(tf.estimator.LatestExporter("latest", serving_input_fn))
+exporters.append(tf.estimator.BestExporter("best", serving_input_fn, exports_to_keep=1))
+eval_spec ="""
+    text = joined(migrated(MAIN.replace("eval_spec =", listed), EVERY, "exporters"))
+    assert "def export(exports, kept):\n" in text and '"[0-9]" * 10)))[:-kept]:' in text
+    assert '"export", "latest"), 5)' in text and '"export", "best"), 1)' in text
+    assert text.count("ExportArchive()") == 2  # here, and at the end of the training
+
+
 FINAL = 'exporter = tf.estimator.FinalExporter("final", serving_input_fn)\n'
 PARSING = """\
 receiver_fn = tf.estimator.export.build_parsing_serving_input_receiver_fn({"x": tf.FixedLenFeature([1], tf.float32)})
@@ -220,10 +232,10 @@ def test_exporters_of_one_function_with_a_name() -> None:
         assert lines[lines.index(above) + 1] == f'export(os.path.join("model", "export", "{name}"))'
 
 
-def test_exporters_that_keep_different_numbers_have_lines_of_their_own() -> None:
+def test_exporters_that_keep_different_numbers_share_a_function() -> None:
     listed = PARSING.replace('"latest", receiver_fn', '"latest", receiver_fn, exports_to_keep=2')
     text = joined(parsing(listed))
-    assert text.count("time.sleep(1)") == 2 and "def export(" not in text
+    assert text.count("time.sleep(1)") == 1 and "def export(exports, kept):" in text
 
 
 def test_a_function_that_something_else_reads_stays_with_helpers() -> None:
