@@ -142,7 +142,8 @@ class CallbackWriter:
             return use.hooks.board(self.page, f"{self.keras}.TensorBoard")
         every = use.fields.get("save_summary_steps")
         frequency = "100" if every is None else self.page.text(every)
-        options = [self.folder(use, model), f"update_freq={frequency}", *use.hooks.options(self.page)]
+        often = [] if _are_epochs_short(use) else [f"update_freq={frequency}"]
+        options = [self.folder(use, model), *often, *use.hooks.options(self.page)]
         return [f"{self.keras}.TensorBoard({', '.join(options)})"]
 
     def _stop(self, use: Use, stop: EarlyStop, model: str, functions: Functions) -> str:
@@ -219,3 +220,11 @@ class CallbackWriter:
         """The call that logs."""
         formatter = self.page.closed(line.formatter) if line.formatter is not None else ""
         return line_text(line, model, self.page.info(use.call), formatter)
+
+
+def _are_epochs_short(use: Use) -> bool:
+    """Whether the ends of epochs show as much as summaries did: they count on in the next run, steps between them do not."""
+    every = use.fields.get("save_summary_steps", ast.Constant(100))
+    known = [node.value if isinstance(node, ast.Constant) else None for node in (use.every, every)]
+    epoch, summary = (value if isinstance(value, int) else None for value in known)
+    return epoch is not None and summary is not None and 0 < epoch <= summary

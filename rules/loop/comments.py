@@ -1,4 +1,4 @@
-"""Comments of a program that are in the way of what is written anew."""
+"""Comments of a program that are in the way of what is written anew, and those that say what a training no longer does."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from migrator.resolve.module import Module
 from migrator.rewrite import Comments
 from migrator.vocabulary.diagnostics import Edit
+
+from .use import Use
 
 _ESTIMATOR = re.compile(
     r"\b(the|an?|our|your|this)( custom| canned)? (?:tf\.estimator\.)?(?:tpu)?estimator\b(?![.(])", re.IGNORECASE
@@ -38,6 +40,22 @@ def of_a_model(module: Module, statement: ast.stmt) -> list[Edit]:
     """Edits of the comment right above a statement that made an Estimator, and makes a model now."""
     lines = tuple(_ESTIMATOR.sub(_model, line) for line in module.comments_above(statement))
     return module.cst.apply([Comments(statement, lines)])
+
+
+def of_what_is_gone(use: Use) -> list[str]:
+    """Comments on what an Estimator did in a training, and `fit` does not."""
+    found = []
+    if use.saves and not use.counted and use.interval is not None:
+        found.append("# A cluster saves a checkpoint at the end alone.")
+    asked = use.validation is not None and use.validation.throttled is not None
+    if asked and use.every is None and "save_checkpoints_steps" not in use.fields:
+        found.append("# It is evaluated once, at the end: nothing goes by throttle_secs.")
+    left = [name for line in use.logged for name in line.left]
+    if left:
+        found.append(f"# Not logged any more: {', '.join(left)}, of more numbers than one.")
+    if use.hooks.idle:
+        found.append("# No evaluation stops it early, as there is one at the end alone.")
+    return found
 
 
 def _model(found: re.Match[str]) -> str:

@@ -18,7 +18,7 @@ from ..distribute.spread import Spread
 from ..distribute.task_reads import resolver_of, task_text
 from ..estimator_calls.estimator_values import Construction
 from ..exports.exportwriter import ExportWriter
-from .comments import comments
+from .comments import comments, of_what_is_gone
 from .flow.handed import Handed
 from .inputs import Input
 from .loop import Loop
@@ -206,7 +206,8 @@ class LoopWriter:
         data += "" if behind else self._validation(use)
         functions = Functions(self.page, use.call)
         callbacks = self._callbacks(use, model, functions)
-        inner = [*functions.lines, *self.callbacks.recording(use, model), f"{model}.fit({data}{callbacks})"]
+        inner = [*functions.lines, *self.callbacks.recording(use, model), *of_what_is_gone(use)]
+        inner.append(f"{model}.fit({data}{callbacks})")
         if use.saves and not use.listens:
             inner.append(f"{self._checkpoints(use, model)}.save({model}.optimizer.iterations)")
         inner += behind
@@ -260,7 +261,12 @@ class LoopWriter:
         told = f"steps_per_epoch={every}, {first}epochs={epochs}{self._validation(use)}"
         callbacks = self.callbacks.called(use, model, parts, functions)
         fit = f"{model}.fit({data}, {told}{callbacks})"
-        inner = [*functions.lines, fit, *self.exports.exported(use, model, self._own_folder(use, model))]
+        inner = [
+            *functions.lines,
+            *of_what_is_gone(use),
+            fit,
+            *self.exports.exported(use, model, self._own_folder(use, model)),
+        ]
         if not done:
             computed += counted
             return [*computed, *([""] if computed and functions.lines else []), *inner]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import is_none
 from migrator.analyse.layers.helperbodies import HelperBody
-from migrator.analyse.variables.scopes import VARIABLE_SCOPE, scope_calls
+from migrator.analyse.variables.scopes import VARIABLE_SCOPE, names_made, scope_calls
 
 if TYPE_CHECKING:
     from migrator.analyse.function.body import Body
@@ -32,6 +32,11 @@ def only_partitioner(plan: Body) -> ast.expr | None:
     """The one partitioner of a model_fn, None where it has none or several."""
     found = {} if by_scope(plan) else {ast.dump(node): node for node in _own(plan)}
     return next(iter(found.values()), None)
+
+
+def splits_some(plan: Body) -> bool:
+    """Whether variables stand outside of what the one partitioner of a model_fn stands around."""
+    return any(names_made(plan, site) != frozenset() and not any(_around(plan, site)) for site in plan.sites)
 
 
 def by_scope(plan: Body) -> bool:

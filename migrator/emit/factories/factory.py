@@ -16,7 +16,7 @@ from migrator.analyse.statements.names import reads
 from migrator.analyse.statements.negation import negated
 from migrator.analyse.training.optimizervalues import is_training
 from migrator.analyse.training.rates import rate_rows
-from migrator.analyse.variables.partitioning import has_partitioners, only_partitioner
+from migrator.analyse.variables.partitioning import has_partitioners, only_partitioner, splits_some
 from migrator.analyse.variables.startvalues import METHOD as START
 from migrator.analyse.variables.startvalues import names_kept
 from migrator.emit.classwriter import parameter
@@ -197,6 +197,8 @@ def factory(generator: ModelWriter, train_op: TrainOp | None) -> Sequence[Row]:
         if not isinstance(partitioner, ast.Name):
             early += rows([f"partitioner = {texts[-1]}"])
             texts[-1] = "partitioner"
+        if splits_some(plan):
+            early += rows(["# The strategy splits all variables by this, not those of one scope alone."])
         strategy = texts[-1] if cluster else f"{shared.need('make_strategy')}(config, variable_partitioner={texts[-1]})"
     elif has_partitioners(plan):
         by_scope = shared.need("partition_by_scope")

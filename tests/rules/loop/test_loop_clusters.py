@@ -354,3 +354,14 @@ def test_a_cluster_that_is_asked_for() -> None:
         "with make_strategy().scope():" in text and f"model.fit({SHARED}" not in text and "steps_per_epoch=20" in text
     )
     assert "make_strategy" not in migrate(COMPILED + MADE + TRAIN)
+
+
+def test_what_an_estimator_did_otherwise_is_said_where_it_is_written() -> None:
+    split = "# The strategy splits all variables by this, not those of one scope alone.\n"
+    text = migrate(OF_SERVERS + SAVED + TRAIN.replace("20", "2000"))
+    assert split not in text  # it stands around all of them
+    assert "# A cluster saves a checkpoint at the end alone.\nmodel.fit(" in text
+    more = OF_SERVERS.replace(
+        "    loss = ", '    predictions = predictions + tf.get_variable("more", [1])\n    loss = '
+    )
+    assert split in migrate(more + MADE + TRAIN)

@@ -194,6 +194,7 @@ def test_tensors_of_many_numbers_are_left_out_and_it_is_said() -> None:
     text = one_line(migrate(source))
     assert 'logging.info("loss = %.6g", logs["loss"])' in text
     assert "all is not logged any more" in messages(source)
+    assert "# Not logged any more: all, of more numbers than one.\n" in migrate(source)
     alone = program(logging('["logits_of_all"]'))
     assert "model.fit(input_fn().take(200))" in migrate(alone)
 

@@ -90,8 +90,16 @@ def test_a_folder_of_checkpoints() -> None:
         "    model.fit(make_input_fn(8, None)(), steps_per_epoch=5, initial_epoch=done // 5, epochs=4, "
         f"{VALIDATION}, callbacks=[tf.keras.callbacks.LambdaCallback(on_train_batch_end=stop_at_last_step, "
         "on_epoch_end=lambda epoch, logs: checkpoints.save(model.optimizer.iterations)), "
-        'tf.keras.callbacks.TensorBoard("here", update_freq=100)])'
+        'tf.keras.callbacks.TensorBoard("here")])'
     )
+
+
+@pytest.mark.parametrize(
+    "every, summaries, told", [(5, 5, ""), (5, 3, ", update_freq=3"), (200, 100, ", update_freq=100")]
+)
+def test_epochs_show_what_summaries_would(every: int, summaries: int, told: str) -> None:
+    text = made(configured(f'"here", save_checkpoints_steps={every}, save_summary_steps={summaries}'))
+    assert f'tf.keras.callbacks.TensorBoard("here"{told})' in text
 
 
 def test_a_hundred_batches_where_an_evaluation_is_not_limited() -> None:
@@ -257,3 +265,9 @@ def test_what_changes_is_said() -> None:
     assert "throttle_secs" not in said(
         STEPS, called("make_input_fn(8, None), 20", "make_input_fn(4, 1), throttle_secs=0")
     )
+
+
+@pytest.mark.parametrize("asked, said", [(", throttle_secs=60", True), ("", False)])
+def test_evaluations_by_time_are_said_to_be_none(asked: str, said: bool) -> None:
+    text = made(call=called("make_input_fn(8, 1)", f"make_input_fn(4, 1){asked}"))
+    assert text.startswith("# It is evaluated once, at the end: nothing goes by throttle_secs.\nmodel.fit(") is said
