@@ -44,8 +44,18 @@ def rows(text: str) -> tuple[Row, ...]:
         body = [*body[0].body.body]
     else:
         body[0] = body[0].with_changes(leading_lines=[*tree.header, *body[0].leading_lines])
-    *whole, last = body
+    *whole, last = map(_without_blanks, body)
     return (*whole, *last.leading_lines)
+
+
+def _without_blanks(statement: Statement) -> Statement:
+    """A statement below blank lines without blanks, wherever it will stand."""
+    above = statement.leading_lines
+    if not any(line.indent and line.comment is None for line in above):
+        return statement
+    return statement.with_changes(
+        leading_lines=[line if line.comment else cst.EmptyLine(indent=False) for line in above]
+    )
 
 
 def trimmed(found: Iterable[Row]) -> list[Row]:

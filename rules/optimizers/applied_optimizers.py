@@ -9,8 +9,7 @@ from migrator.analyse.training.optimizerclass import OptimizerClass
 from migrator.analyse.training.stateops import RunOrder, state_op
 from migrator.emit.render import Renderer
 from migrator.resolve.syntax import walk
-from migrator.rewrite import Remove, Replace
-from migrator.rewrite import lines as statements_of
+from migrator.rewrite import Remove, Replace, Statement, defined, spaced, statements
 
 from ..estimator_calls.driver import Driver
 from .applied_methods import DENSE, PROTOCOL, SPARSE, AppliedMethods
@@ -68,8 +67,8 @@ class AppliedRewrite:
         if clash := set(slots.own) & {*self.methods.by_name, *TAKEN}:
             raise Unsupported(f"`{min(clash)}` means something else to a Keras optimizer", node)
         made = [
-            f'self.{name} = self.add_variable(\n{self._indent}    shape=(), dtype="float32", '
-            f'initializer={self._tf}.keras.initializers.Constant({value}), name="{name}"\n{self._indent})'
+            f'self.{name} = self.add_variable(shape=(), dtype="float32", '
+            f'initializer={self._tf}.keras.initializers.Constant({value}), name="{name}")'
             for name, value in slots.own.items()
         ]
         constructor = rewrite_constructor(self.found, self.driver, self.renderer, self.prepared, made)
@@ -78,23 +77,20 @@ class AppliedRewrite:
         for method in [*updating, *helpers]:
             self._check_order(method, updating, helpers)
             self._check_reads(method)
-        text: dict[ast.FunctionDef, list[str]] = {m: self._method_text(m, m in updating) for m in [*updating, *helpers]}
+        written = {m: [MethodText(self, m, m in updating).statement()] for m in [*updating, *helpers]}
         if finish is not None:
             self._check_finish(finish)
-            text[finish] = self._finish_text(finish)
-        if slots.text and (creating := self.methods.method("_create_slots")) is not None:
-            text[creating] = slots.text
-        start = min((m for m in text if m in entries), key=lambda m: m.lineno)
-        text[start] = [*self._update(dense, sparse), "", *text[start]] if sparse is not None else text[start]
+            head = f"def finish_step({finish.args.args[0].arg})"
+            written[finish] = [MethodText(self, finish, True).statement(head)]
+        if slots.method is not None and (creating := self.methods.method("_create_slots")) is not None:
+            written[creating] = [slots.method]
         if sparse is None:
-            text[dense][self._head_of(dense, text[dense])] = self._update(dense, None)[0]
-        self._write(text)
+            written[dense] = [MethodText(self, dense, True).statement(self._head_of_update(dense))]
+        else:
+            start = min((m for m in written if m in entries), key=lambda m: m.lineno)
+            written[start] = [self._update(dense, sparse), *spaced(written[start])]
+        self._write(written)
         self.driver.replace(node.bases[0], self.driver.need(_SHAPED if slots.shaped else _BASE, node))
-
-    @property
-    def _indent(self) -> str:
-        constructor = self.methods.by_name["__init__"]
-        return self.renderer.indent_of(constructor.body[0])
 
     @property
     def _tf(self) -> str:
@@ -289,42 +285,31 @@ class AppliedRewrite:
             raise Unsupported(f"`{node.attr}` of the base of an optimizer class is not migrated yet", node)
         return None
 
-    def _head_of(self, method: ast.FunctionDef, lines: list[str]) -> int:
-        return next(i for i, line in enumerate(lines) if line.strip().startswith(f"def {method.name}("))
-
-    def _update(self, dense: ast.FunctionDef, sparse: ast.FunctionDef | None) -> list[str]:
-        indent, inner = self.renderer.indent_of(dense), self._indent
-        unit = inner[len(indent) :]
+    @staticmethod
+    def _head_of_update(dense: ast.FunctionDef) -> str:
         this, grad, var = (a.arg for a in dense.args.args[:3])
-        head = f"{indent}def update({this}, {var}, {grad}, learning_rate):"
-        if sparse is None:
-            return [head]
+        return f"def update({this}, {var}, {grad}, learning_rate)"
+
+    def _update(self, dense: ast.FunctionDef, sparse: ast.FunctionDef) -> Statement:
+        """The method that tells both kinds of gradients apart."""
+        this, grad, var = (a.arg for a in dense.args.args[:3])
         given = f"{grad}, {var}" if len(sparse.args.args) == 3 else f"{grad}.values, {var}, {grad}.indices"
-        return [
-            head,
-            f"{inner}if isinstance({grad}, {self._tf}.IndexedSlices):",
-            f"{inner}{unit}{this}.{sparse.name}({given})",
-            f"{inner}else:",
-            f"{inner}{unit}{this}.{dense.name}({grad}, {var})",
-        ]
+        body = f"""
+            if isinstance({grad}, {self._tf}.IndexedSlices):
+                {this}.{sparse.name}({given})
+            else:
+                {this}.{dense.name}({grad}, {var})
+            """
+        return defined(self._head_of_update(dense), statements(body))
 
-    def _method_text(self, method: ast.FunctionDef, updates: bool) -> list[str]:
-        return MethodText(self, method, updates).lines()
-
-    def _finish_text(self, method: ast.FunctionDef) -> list[str]:
-        lines = MethodText(self, method, True).lines()
-        this = method.args.args[0].arg
-        lines[self._head_of(method, lines)] = f"{self.renderer.indent_of(method)}def finish_step({this}):"
-        return lines
-
-    def _write(self, text: dict[ast.FunctionDef, list[str]]) -> None:
+    def _write(self, written: dict[ast.FunctionDef, list[Statement]]) -> None:
         """Put the new methods in the place of the old ones, and take away those that nothing calls any more."""
         for method in self.methods.by_name.values():
             if method.name == "__init__":
                 continue
-            if method in text:
+            if method in written:
                 self.driver.handled.update(n for n in walk(method) if isinstance(n, ast.expr))
-                self.driver.change(Replace(method, statements_of("\n".join(text[method]))))
+                self.driver.change(Replace(method, written[method]))
             elif method.name in PROTOCOL:
                 self.driver.handled.update(n for n in walk(method) if isinstance(n, ast.expr))
                 self.driver.change(Remove(method, apart=True))

@@ -12,11 +12,10 @@ import ast
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
 from migrator.analyse.training.optimizerclass import OptimizerClass
-from migrator.emit.render import Renderer, Transform
+from migrator.emit.render import Renderer
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
-from migrator.rewrite import Replace
-from migrator.rewrite import lines as statements_of
+from migrator.rewrite import Replace, Row, Statement, defined, rows, spaced, trimmed
 
 from ..estimator_calls.driver import Driver
 from .applied_optimizers import AppliedRewrite, applies
@@ -78,10 +77,10 @@ class _ClassRewrite:
             raise Unsupported("an optimizer class without `apply_gradients` is not migrated yet", node)
         self.rate = rewrite_constructor(self.found, self.driver, self.renderer).rate
         self._check_rate()
-        lines = self._update(method)
+        methods = self._update(method)
         self.driver.replace(node.bases[0], self.driver.need(_BASE, node))
         self.driver.handled.update(n for n in walk(method) if isinstance(n, ast.expr))
-        self.driver.change(Replace(method, statements_of("\n".join(lines))))
+        self.driver.change(Replace(method, methods))
 
     def _check_rate(self) -> None:
         for node in walk(self.found.node):
@@ -92,7 +91,7 @@ class _ClassRewrite:
 
     # -- apply_gradients ----------------------------------------------------------------------------------------------
 
-    def _update(self, method: ast.FunctionDef) -> list[str]:
+    def _update(self, method: ast.FunctionDef) -> list[Statement]:
         """The methods `initial_slots` and `update`."""
         names = [a.arg for a in method.args.args]
         docstring = ast.get_docstring(method, clean=False) is not None
@@ -112,19 +111,15 @@ class _ClassRewrite:
         updates = start.targets[0].id
         self._check_return(end, updates)
         self._check_names(method)
-        lines = self._statements(loop, grad, param, updates)
-        indent = self.renderer.indent_of(method)
-        unit = self.renderer.indent_of(method.body[0])[len(indent) :]
+        written = trimmed(self._statements(loop, grad, param, updates))
         this = names[0]
-        head = [f"{indent}def update({this}, {param}, {grad}, learning_rate):"]
         if docstring:
-            text = f"Update one variable; see {_BASE}."
-            head.append(f'{indent}{unit}"""{text}"""')
+            written[:0] = rows([f'"""Update one variable; see {_BASE}."""'])
+        update = defined(f"def update({this}, {param}, {grad}, learning_rate)", written)
+        if not self.slots:
+            return [update]
         slots = ", ".join(f'"{name}": {value}' for name, value in self.slots.items())
-        first = [f"{indent}def initial_slots({this}):", f"{indent}{unit}return {{{slots}}}", ""] if slots else []
-        while lines and not lines[0].strip():
-            lines.pop(0)
-        return [*first, *head, *lines]
+        return [defined(f"def initial_slots({this})", rows([f"return {{{slots}}}"])), *spaced([update])]
 
     def _check_names(self, method: ast.FunctionDef) -> None:
         """Refuse what binds a name that the new method needs."""
@@ -139,13 +134,12 @@ class _ClassRewrite:
         if [ast.unparse(a) for a in call.args] != [f"*{updates}"] or any(k.arg != "name" for k in call.keywords):
             raise self._unseen(node)
 
-    def _statements(self, loop: ast.For, grad: str, param: str, updates: str) -> list[str]:
+    def _statements(self, loop: ast.For, grad: str, param: str, updates: str) -> list[Row]:
         method = self.module.parent(loop)
         assert isinstance(method, ast.FunctionDef)
-        indent = self.renderer.indent_of(loop)
         this = method.args.args[0].arg
         variables = {param}
-        lines: list[str] = []
+        found: list[Row] = []
         ended = False
 
         def transform(node: ast.AST) -> str | None:
@@ -169,23 +163,27 @@ class _ClassRewrite:
             if assigned is not None:
                 ended = True
                 self._check_order(assigned, variables)
-                lead = self.renderer.statement(statement, _placeholder(statement), indent)[:-1]
-                lines += [*lead, *(indent + self.renderer.expression(call, transform) for call in assigned)]
+                found += self._lead(statement)
+                found += rows([self.renderer.expression(call, transform) for call in assigned])
                 continue
             slot = self._slot(statement, param)
             if slot is not None:
                 variables.add(slot)
                 text = f'{slot} = {this}.slot("{list(self.slots)[-1]}", {param})'
-                lines += [*self.renderer.statement(statement, _placeholder(statement), indent)[:-1], indent + text]
+                found += [*self._lead(statement), *rows([text])]
                 continue
             if any(isinstance(n, ast.Name) and n.id == updates for n in walk(statement)):
                 raise self._unseen(statement)
             if any(isinstance(n, (ast.Continue, ast.Return)) for n in walk(statement)):
                 raise self._unseen(statement)
-            lines += self.renderer.statement(statement, transform, indent)
+            found += rows(self.renderer.statement(statement, transform, ""))
         if not ended:
             raise self._unseen(loop)
-        return lines
+        return found
+
+    def _lead(self, statement: ast.stmt) -> list[Row]:
+        """The comments and blank lines above a statement."""
+        return rows(self.renderer.statement(statement, lambda node: "pass", "")[:-1])
 
     def _slot(self, statement: ast.stmt, param: str) -> str | None:
         """The name that holds a slot: ``m = tf.get_variable(name=param_name + "/adam_m", …)``."""
@@ -256,11 +254,6 @@ class _ClassRewrite:
     @staticmethod
     def _unseen(node: ast.AST) -> Unsupported:
         return Unsupported("what `apply_gradients` of an optimizer class does is not followed", node)
-
-
-def _placeholder(statement: ast.stmt) -> Transform:
-    """Writes one word for a statement, below the comments that stand above it."""
-    return lambda node: "pass" if node is statement else None
 
 
 def _skips_none(node: ast.stmt, grad: str, param: str) -> bool:

@@ -11,6 +11,7 @@ from migrator.analyse.training.stateops import CONTROL, GROUPS, PLACING, state_o
 from migrator.emit.render import Renderer
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Row, Statement, defined, opened, rows, trimmed, with_else
 
 from .applied_methods import AppliedMethods
 from .optimizer_slots import ASKS
@@ -36,26 +37,22 @@ class MethodText:
         self.this = method.args.args[0].arg
         self.scattering = owner.methods.scattering(method)
         self.variable = owner.methods.variable(method) if updates else ""
-        self.unit = self.renderer.indent_of(method.body[0])[len(self.renderer.indent_of(method)) :]
         self.idle = self._idle()
 
-    def lines(self) -> list[str]:
-        """The lines of the method."""
+    def statement(self, head: str = "") -> Statement:
+        """The method, with another `head` if that is given: ``def update(self, variable)``."""
         if self.method.decorator_list and not any(
             ast.unparse(d) in ("staticmethod", "classmethod") for d in self.method.decorator_list
         ):
             raise Unsupported("a decorator of a method of an optimizer class is not followed", self.method)
-        indent = self.renderer.indent_of(self.method)
-        start = self.module.span(self.method)[0]
-        first = self.module.span(self.method.body[0])[0]
-        head = self.module.source[start:first].decode().split("\n")
-        head = [f"{indent}{head[0]}", *(line for line in head[1:] if line.strip())]
-        while len(head) > 1 and head[-1].strip().startswith("#"):
-            head.pop()
-        body = self._block(self.method.body, indent + self.unit, True) or [f"{indent}{self.unit}pass"]
-        while not body[0].strip():
-            body.pop(0)
-        return [*head, *body]
+        body = trimmed(self._block(self.method.body, True)) or rows(["pass"])
+        if head:
+            return defined(head, body)
+        start, first = self.module.span(self.method)[0], self.module.span(self.method.body[0])[0]
+        lines = [line for line in self.module.source[start:first].decode().split("\n") if line.strip()]
+        while lines[-1].strip().startswith("#"):
+            lines.pop()
+        return opened(lines, body)[-1]  # type: ignore[return-value]  # no comment stands above
 
     def _text(self, node: ast.AST) -> str | None:
         return self.owner.transform(node, self.scattering, self.variable, self.this)
@@ -100,49 +97,42 @@ class MethodText:
             return False
         return self.updates and ast.unparse(function.value) in idle
 
-    def _block(self, body: list[ast.stmt], indent: str, tail: bool) -> list[str]:
-        lines: list[str] = []
-        for number, statement in enumerate(body):
-            last = tail and number == len(body) - 1
-            lines += self._statement(statement, indent, last)
-        return lines
+    def _block(self, body: list[ast.stmt], tail: bool) -> list[Row]:
+        return [row for statement in body for row in self._statement(statement, tail and statement is body[-1])]
 
-    def _statement(self, statement: ast.stmt, indent: str, tail: bool) -> list[str]:
+    def _comments(self, statement: ast.stmt) -> list[Row]:
+        return rows(self.renderer.comments(statement, ""))
+
+    def _statement(self, statement: ast.stmt, tail: bool) -> list[Row]:
         if isinstance(statement, ast.With) and all(self._is_placing(item) for item in statement.items):
-            lines = self.renderer.comments(statement, indent)
+            found = self._comments(statement)
             for item in statement.items:
                 assert isinstance(item.context_expr, ast.Call)
                 if self.module.resolve(item.context_expr.func) in CONTROL:
-                    lines += [line for a in item.context_expr.args for line in self._run(a, indent)]
-            return [*lines, *self._block(statement.body, indent, tail)]
+                    found += [row for a in item.context_expr.args for row in self._run(a)]
+            return [*found, *self._block(statement.body, tail)]
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
             if self._lists(statement.value, self.idle):
-                return [*self.renderer.comments(statement, indent), *self._run(statement.value, indent)]
+                return [*self._comments(statement), *self._run(statement.value)]
         if isinstance(statement, ast.If):
             if self._only_idle(statement):
                 return []
-            lines = self.renderer.header(statement, self._text, indent)
-            lines[-1] += self._remark(statement)
-            inner = indent + self.unit
-            lines += self._block(statement.body, inner, tail) or [f"{inner}pass"]
-            if statement.orelse:
-                other = self._block(statement.orelse, inner, tail)
-                lines += [f"{indent}else:", *other] if other else []
-            return lines
+            head = self.renderer.header(statement, self._text, "")
+            head[-1] += self._remark(statement)
+            *above, found_if = opened(head, self._block(statement.body, tail) or rows(["pass"]))
+            other = self._block(statement.orelse, tail) if statement.orelse else []
+            return [*above, with_else(found_if, other, chain=False) if other else found_if]
         if self.updates and isinstance(statement, ast.Return):
-            lines = [*self.renderer.comments(statement, indent), *self._run(statement.value, indent)]
-            return lines if tail else [*lines, f"{indent}return"]
+            found = [*self._comments(statement), *self._run(statement.value)]
+            return found if tail else [*found, *rows(["return"])]
         if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-            name = statement.targets[0].id
+            name, value = statement.targets[0].id, statement.value
             if name in self.idle:
-                changes = list(self._changes(statement.value))
-                if changes != [statement.value]:
-                    return self._run(statement.value, indent)
-                value = statement.value
-                return self.renderer.statement(
-                    statement, lambda node: self._text(value) or self._rendered(value), indent
-                )
-        return self.renderer.statement(statement, self._text, indent)
+                if list(self._changes(value)) != [value]:
+                    return self._run(value)
+                alone = self._text(value) or self._rendered(value)
+                return rows(self.renderer.statement(statement, lambda node: alone, ""))
+        return rows(self.renderer.statement(statement, self._text, ""))
 
     def _remark(self, statement: ast.If) -> str:
         """The comment behind the colon of a condition."""
@@ -175,11 +165,11 @@ class MethodText:
         for child in ast.iter_child_nodes(node):
             yield from self._changes(child)
 
-    def _run(self, node: ast.expr | None, indent: str) -> list[str]:
+    def _run(self, node: ast.expr | None) -> list[Row]:
         """Statements for the changes in what a method returns or waits for."""
         if node is None:
             return []
-        return [indent + (self._text(call) or self._rendered(call)) for call in self._changes(node)]
+        return rows([self._text(call) or self._rendered(call) for call in self._changes(node)])
 
     def _rendered(self, node: ast.expr) -> str:
         return joined(self.renderer.expression(node, self._text))

@@ -10,6 +10,7 @@ from migrator.analyse.function.translate import bind
 from migrator.analyse.training.optimizerclass import OptimizerClass
 from migrator.emit.render import Renderer, Transform
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Row, Statement, defined, opened, rows, with_else
 
 _ZEROS = frozenset({"tensorflow.zeros_like", "tensorflow.zeros"})
 _ONES = frozenset({"tensorflow.ones_like", "tensorflow.ones"})
@@ -34,8 +35,8 @@ ASKS = "_get_non_slot_variable"
 class Slots:
     """The state of an optimizer class."""
 
-    text: list[str] = field(default_factory=list)
-    """The method that says what is kept for each variable; no lines where nothing is."""
+    method: Statement | None = None
+    """The method that says what is kept for each variable; none where nothing is."""
     shaped: bool = False
     """Whether they depend on the variable."""
     own: dict[str, str] = field(default_factory=dict)
@@ -54,21 +55,21 @@ class _Reader:
         self.this, self.list = (a.arg for a in method.args.args[:2])
         self.result = Slots()
         self.variables: set[str] = set()
-        self.names: list[str] = []
+        self.made: list[tuple[str, str]] = []
+        """Names of slots, each with the text of its first value."""
         self.fixed = True
         """Whether all variables have the same slots, whatever the arguments of the optimizer are."""
         self.asked = False
         """Whether a variable is asked which slots it has."""
 
     def read(self) -> Slots:
-        indent = self.renderer.indent_of(self.method)
-        inner = self.renderer.indent_of(self.method.body[0])
-        lines = self._block(self.method.body, inner, False)
-        if not self.names:
+        """All slots. Raises Unsupported."""
+        found = self._block(self.method.body, False)
+        if not self.made:
             return self.result
         if self.fixed:
-            pairs = ", ".join(line.strip().replace('slots["', '"').replace('"] = ', '": ') for line in lines)
-            self.result.text = [f"{indent}def initial_slots({self.this}):", f"{inner}return {{{pairs}}}"]
+            pairs = ", ".join(f'"{name}": {text}' for name, text in self.made)
+            self.result.method = defined(f"def initial_slots({self.this})", rows([f"return {{{pairs}}}"]))
             return self.result
         name, variable = "initial_slots", ""
         if self.asked:
@@ -76,12 +77,13 @@ class _Reader:
                 raise self._unseen(self.method)
             self.result.shaped = True
             name, variable = "slots_of", f", {next(iter(self.variables))}"
-        head = [f"{indent}def {name}({self.this}{variable}):", f"{inner}slots = {{}}"]
-        self.result.text = [*head, *lines, f"{inner}return slots"]
+        body = [*rows(["slots = {}"]), *found, *rows(["return slots"])]
+        self.result.method = defined(f"def {name}({self.this}{variable})", body)
         return self.result
 
-    def _block(self, body: list[ast.stmt], indent: str, looped: bool) -> list[str]:
-        lines: list[str] = []
+    def _block(self, body: list[ast.stmt], looped: bool, outer: bool = True) -> list[Row]:
+        """The rows of a block; `outer` is that of the method, or of a loop in it."""
+        found: list[Row] = []
         for statement in body:
             value = statement.value if isinstance(statement, (ast.Expr, ast.Assign)) else None
             if isinstance(statement, ast.Expr) and isinstance(value, ast.Constant):
@@ -90,21 +92,19 @@ class _Reader:
                 if ast.unparse(statement.iter) != self.list or not isinstance(statement.target, ast.Name) or looped:
                     raise self._unseen(statement)
                 self.variables.add(statement.target.id)
-                lines += self._block(statement.body, indent, True)
+                found += self._block(statement.body, True, outer)
             elif isinstance(value, ast.Call) and (made := self._made(value)) is not None:
                 if isinstance(statement, ast.Assign) or not looped:
                     raise self._unseen(statement)
-                comments = self.renderer.comments(statement, indent)
-                self.fixed &= not comments or not lines
-                name, text = made
-                self.names.append(name)
-                lines.append(f'{indent}slots["{name}"] = {text}')
+                self.fixed &= not self.renderer.comments(statement, "") or not found
+                self.made.append(made)
+                found += rows([f'slots["{made[0]}"] = {made[1]}'])
             elif isinstance(value, ast.Call) and self._is_own(value, OWN):
-                if looped or indent != self.renderer.indent_of(self.method.body[0]):
+                if looped or not outer:
                     raise self._unseen(statement)
                 self._own(value)
             elif isinstance(statement, ast.If):
-                lines += self._condition(statement, indent, looped)
+                found += self._condition(statement, looped)
             elif isinstance(statement, ast.With) and not looped:
                 raise self._unseen(statement)
             elif isinstance(statement, ast.Assign) and not looped:
@@ -112,12 +112,12 @@ class _Reader:
             elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
                 self.fixed = False
                 self._asks(statement.value)
-                lines += self.renderer.statement(statement, self._transform, indent)
+                found += rows(self.renderer.statement(statement, self._transform, ""))
             elif not isinstance(statement, ast.Pass):
                 raise self._unseen(statement)
-        return lines
+        return found
 
-    def _condition(self, statement: ast.If, indent: str, looped: bool) -> list[str]:
+    def _condition(self, statement: ast.If, looped: bool) -> list[Row]:
         makes = [n for n in walk(statement) if isinstance(n, ast.Call) and self._is_own(n, OWN)]
         slots = [n for n in walk(statement) if isinstance(n, ast.Call) and self._made(n) is not None]
         if makes and not slots and not looped:
@@ -132,15 +132,12 @@ class _Reader:
             return []
         self.fixed = False
         self._asks(statement.test)
-        unit = self.renderer.indent_of(self.method.body[0])[len(self.renderer.indent_of(self.method)) :]
-        header = self.renderer.header(statement, self._transform, indent)
-        lines = [*header, *(self._block(statement.body, indent + unit, looped) or [f"{indent}{unit}pass"])]
-        if statement.orelse:
-            lines += [
-                f"{indent}else:",
-                *(self._block(statement.orelse, indent + unit, looped) or [f"{indent}{unit}pass"]),
-            ]
-        return lines
+        head = self.renderer.header(statement, self._transform, "")
+        *above, found = opened(head, self._arm(statement.body, looped))
+        return [*above, with_else(found, self._arm(statement.orelse, looped), False) if statement.orelse else found]
+
+    def _arm(self, body: list[ast.stmt], looped: bool) -> list[Row]:
+        return self._block(body, looped, outer=False) or rows(["pass"])
 
     def _guard(self, statement: ast.If) -> None:
         """Refuse a condition that asks for more than whether a graph has these variables already."""

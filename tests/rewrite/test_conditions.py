@@ -19,7 +19,7 @@ from migrator.rewrite import (
 
 
 def text(found: list[Row]) -> list[str]:
-    return [line.rstrip() for line in text_of(found, "  ").splitlines()]
+    return text_of(found, "  ").splitlines()
 
 
 def test_a_head_brings_its_comments_and_lines() -> None:
