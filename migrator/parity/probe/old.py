@@ -10,7 +10,7 @@ import numpy as np
 
 from . import clusters, dropout, exports, program, randomness, seeds
 from .recorded import checkpoints, exercised, gradients, ownstate, summaries
-from .tf1 import lookups
+from .tf1 import lookups, throttles
 from .tf1.estimators import install
 from .tf1.recorder import Recorder
 
@@ -19,6 +19,7 @@ def _watch(recorder: Recorder, config: dict[str, Any]) -> None:
     """Record all that a replay needs, and let nothing depend on chance."""
     dropout.install(recorder.note)
     lookups.install()
+    throttles.install(recorder.note)
     if config.get("mode") == "live":
         from . import shuffling
 

@@ -7,6 +7,7 @@ does not go through `Model.predict`.
 from __future__ import annotations
 
 import builtins
+import dataclasses
 import functools
 import inspect
 import os
@@ -153,4 +154,13 @@ def _read_input(replay: Replay, function: Callable[..., Any]) -> Callable[..., A
 
 
 def _train_and_evaluate(replay: Replay, function: Callable[..., Any]) -> Callable[..., Any]:
-    return clusters.hasten(function, replay.cluster["steps"]) if replay.cluster else function
+    if replay.cluster:
+        return clusters.hasten(function, replay.cluster["steps"])
+
+    @functools.wraps(function)
+    def train_and_evaluate(model: Any, train_spec: Any, eval_spec: Any, *args: Any, **named: Any) -> Any:
+        if dataclasses.is_dataclass(eval_spec) and hasattr(eval_spec, "throttle_secs"):
+            eval_spec = dataclasses.replace(eval_spec, throttle_secs=0)  # type: ignore[type-var]
+        return function(model, train_spec, eval_spec, *args, **named)
+
+    return train_and_evaluate
