@@ -63,3 +63,12 @@ def test_left_alone() -> None:
     ]:
         old, new = change
         assert edited(source, change) == source.replace(old, new, 1)
+
+
+def test_what_is_put_in_at_one_place_keeps_its_order() -> None:
+    source = "x = 1\ny = 2\n"
+    module, path, at = Module("program.py", source), "program.py", len("x = 1\n")
+    first, second = f"a = {LONG}({ARGUMENTS}, 1)\n", "b = a\n"
+    edits = laid_out({path: module}, [Edit(path, at, at, first), Edit(path, at, at, second)])
+    after = splice(module.source, edits).decode()
+    assert after == f"x = 1\na = {LONG}(\n    {ARGUMENTS}, 1\n)\nb = a\ny = 2\n"

@@ -59,7 +59,6 @@ class _Pieces:
     """The new text as edits and what lies between them."""
 
     def __init__(self, edits: list[Edit]) -> None:
-        self.edits = edits
         self.found: list[_Piece] = []
         position = cursor = 0
         for edit in in_order(edits):
@@ -105,15 +104,16 @@ class _Pieces:
                 grown.append((start, end, before, behind, [*mine, region]))
             else:
                 grown.append((start, end, before, behind, [region]))
-        made = []
+        # Insertions at one place stay in the order in which they stand in the new text.
+        made = [(piece.start, piece.edit) for piece in self.found if piece.edit is not None and piece.edit not in gone]
         for start, end, before, behind, mine in grown:
             parts, cursor = [], start
             for region in mine:
                 parts += [source[cursor : region.start], region.text.encode("utf-8", "surrogatepass")]
                 cursor = region.end
             parts.append(source[cursor:end])
-            made.append(Edit(path, before, behind, b"".join(parts).decode("utf-8", "surrogatepass")))
-        return [edit for edit in self.edits if edit not in gone] + made
+            made.append((start, Edit(path, before, behind, b"".join(parts).decode("utf-8", "surrogatepass"))))
+        return [edit for _, edit in sorted(made, key=lambda pair: pair[0])]
 
 
 def _regions(old: Module, new: Module, pieces: _Pieces) -> Iterator[_Region]:

@@ -55,7 +55,7 @@ from ..losses_metrics import (
     summary_tags,
     unpaired_metrics,
 )
-from ..model_fns import chosen_calls, declared_shapes, forwarded_features, gathered_specs, templates
+from ..model_fns import chosen_calls, declared_shapes, failing_specs, forwarded_features, gathered_specs, templates
 from ..optimizers import conditional_steps, optimize_loss, optimizer_wrappers
 from ..recurrent import dropout_by_condition
 from ..symbols import contrib_functions
@@ -67,6 +67,7 @@ FILES: tuple[Desugaring[OfFiles], ...] = (
     spelled.expand,
     run_configs.expand,
     gathered_specs.expand,
+    failing_specs.expand,
     gathered_arguments.expand,
     own_configs.expand,
     device_filters.expand,

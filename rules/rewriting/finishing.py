@@ -6,6 +6,7 @@ import ast
 from dataclasses import replace
 
 from migrator.analyse.function.errors import Unsupported
+from migrator.resolve.calls import call_of
 from migrator.resolve.module import Module
 from migrator.resolve.symbols import normalize
 from migrator.resolve.text import Spans, spans_of
@@ -20,8 +21,9 @@ from ..losses_metrics.metrics import INNER_METRICS
 from ..model_fns.modes import reads_alias
 from ..model_fns.translations import is_refused, needs_graph, translations
 from ..program.unused_code import GRAPH_SCOPES, inside_unused, old_name, said_of_unused
-from ..symbols.compat_v1 import rename_edits
+from ..symbols.compat_v1 import SWITCHES, rename_edits
 from ..symbols.dimensions import dimension_fixes, size_fixes
+from ..symbols.tensorflow_names import VERSION_1, root_name
 from .helpers import Helpers
 
 
@@ -55,6 +57,7 @@ def finished(module: Module, driver: Driver, helpers: Helpers, spans: Spans) -> 
     """The driver's edits with those file fixes that the rewrite swallows, but for imports of helpers. Raises Unsupported."""
     own = list(dict.fromkeys(driver.edits))
     own += _dead_imports(module, own, spans)
+    own += _switches(module, spans)
     replaced = spans_of(e for e in own if e.start < e.end)
     known = set(own)
     for fix in file_fixes(module, driver, helpers, spans):
@@ -148,6 +151,22 @@ def _dead_imports(module: Module, own: list[Edit], spans: Spans) -> list[Edit]:
         )
         and not edited.touch(module.span(statement))
     ]
+
+
+def _switches(module: Module, spans: Spans) -> list[Edit]:
+    """Deletion of ``tf.compat.v1.disable_eager_execution()`` and its like, which a Keras program does without.
+
+    Those of an import of compat.v1 go with it.
+    """
+    found = []
+    for node, name in module.references():
+        if name[len("tensorflow.") :] not in SWITCHES or spans.hold(module.span(node)):
+            continue
+        statement = module.statement(node)
+        called = isinstance(statement, ast.Expr) and statement.value is call_of(module, node)
+        if called and VERSION_1 not in module.raw_names(root_name(node)):
+            found.append(module.delete_statement(statement))
+    return found
 
 
 def _plain(fix: Fix, alias: str) -> Fix:

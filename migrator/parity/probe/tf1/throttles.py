@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-NOTE = "evaluations are those of each checkpoint on both sides: which of them `throttle_secs` passes over, the clock says"
+NOTE = (
+    "evaluations are those of each checkpoint on both sides: which of them `throttle_secs` passes over, the clock says"
+)
 
 
 def install(note: Callable[[str], None]) -> None:
