@@ -155,7 +155,8 @@ def _read_input(replay: Replay, function: Callable[..., Any]) -> Callable[..., A
 
 def _train_and_evaluate(replay: Replay, function: Callable[..., Any]) -> Callable[..., Any]:
     if replay.cluster:
-        return clusters.hasten(function, replay.cluster["steps"])
+        hastened: Callable[..., Any] = clusters.hasten(function, replay.cluster["steps"])
+        return hastened
 
     @functools.wraps(function)
     def train_and_evaluate(model: Any, train_spec: Any, eval_spec: Any, *args: Any, **named: Any) -> Any:
