@@ -13,7 +13,10 @@ from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.readers import Place
 from migrator.resolve.syntax import is_super
+from migrator.rewrite import Change as Rewrite
 from migrator.rewrite import Replace, code, with_arguments, with_parameters
+
+_METHODS = frozenset({"train", "evaluate", "predict"})
 
 
 @Desugaring
@@ -56,8 +59,10 @@ def _found(project: Project, module: Module) -> Iterator[list[Change]]:
 
 
 def _is_known(module: Module, call: ast.Call) -> bool:
-    """Whether a call is one of TensorFlow, or that of the initializer of a base."""
+    """Whether a call is one of TensorFlow, of what Estimators do, or of the initializer of a base."""
     if isinstance(call.func, ast.Attribute) and call.func.attr == "__init__" and is_super(call.func.value):
+        return True
+    if isinstance(call.func, ast.Attribute) and call.func.attr in _METHODS and b"stimator" in module.source:
         return True
     return (module.resolve(call.func) or "").startswith("tensorflow.")
 
@@ -69,18 +74,23 @@ def _named(project: Project, module: Module, call: ast.Call, spread: ast.keyword
     function = module.nearest(bindings[0].node, ast.FunctionDef) if len(bindings) == 1 and bindings[0].node else None
     if function is None or function.args.kwarg is None or function.args.kwarg is not bindings[0].node:
         return []
-    loads = module.loads_of_parameter(spread.value.id, function)
+    spreads = [module.parent(load) for load in module.loads_of_parameter(spread.value.id, function)]
+    calls = [(module.parent(each), each) for each in spreads if isinstance(each, ast.keyword) and each.arg is None]
     given = _given(project, module, function)
-    if loads != [spread.value] or given is None:
+    if len(calls) < len(spreads) or given is None:
         return []
-    scopes = [module.scope(function), module.scope(call)]
-    taken = {each.arg for each in call.keywords}.union(*(scope.bindings for scope in scopes))
-    if taken & set(given):
-        return []
-    named = {name: code(name) for name in given}
-    new = with_arguments(module.cst.call(call), spread={arguments(call).index(spread): named})
     head = with_parameters(module.cst.statement(function), drop=[spread.value.id], add=given)
-    return Change.of(module, Replace(call, new), Replace(function, head))
+    changes: list[Rewrite] = [Replace(function, head)]
+    for other, each in calls:
+        assert isinstance(other, ast.Call)
+        scopes = [module.scope(function), module.scope(other)]
+        if {keyword.arg for keyword in other.keywords}.union(*(scope.bindings for scope in scopes)) & set(given):
+            return []
+        named = {name: code(name) for name in given}
+        changes.append(
+            Replace(other, with_arguments(module.cst.call(other), spread={arguments(other).index(each): named}))
+        )
+    return Change.of(module, *changes)
 
 
 def _given(project: Project, module: Module, function: ast.FunctionDef) -> list[str] | None:

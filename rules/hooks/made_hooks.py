@@ -170,7 +170,9 @@ def _entry(
     new = applied(drafts, module, call, home, value, names)
     makers = [drafts.project.definition(found.home, each) for each in found.table.values]
     called |= {(maker.module.path, maker.name) for maker in makers if maker is not None}
-    gone = without(drafts.project, module, found) or []
+    gone = without(drafts.project, module, found)
+    if gone is None:
+        return []
     held = [Remove(found.held)] if found.held is not None else []
     return [*gone, *Change.every(((module, each) for each in (*names.changes, *held, Replace(call, new))), [home])]
 

@@ -105,7 +105,7 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
         if found.default is not None:
             last = statements("{own} = {other}", own=own, other=values[-1])
         after = [] if own == target else statements("{target} = {own}", target=target, own=own)
-        return [*before, *_by_test(own, arms, last), *after]
+        return [*before, *by_test(own, arms, last), *after]
 
     wanted = "optimizer" if all(each.is_optimizer for each in made) else "rate" if steps else "value"
     changes = spelled(module, call, wanted, make)
@@ -156,7 +156,7 @@ def _has_layers(names: Sequence[str]) -> bool:
     return any(name in layers for name in names)
 
 
-def _by_test(name: str, arms: Sequence[Arm], other: Sequence[Statement]) -> list[Statement]:
+def by_test(name: str, arms: Sequence[Arm], other: Sequence[Statement]) -> list[Statement]:
     """``if test: name = value``, with an arm for each choice, and for anything else."""
     texts = [f"if {{test{i}}}:\n    {{name}} = {{value{i}}}\n" for i in range(len(arms))]
     holes: dict[str, cst.BaseExpression] = {}
@@ -180,7 +180,7 @@ def _conditional(module: Module, call: ast.Call) -> list[Change]:
     last = module.cst.expression(value)
 
     def make(name: str) -> list[Statement]:
-        return _by_test(name, made, statements("{name} = {last}", name=name, last=last))
+        return by_test(name, made, statements("{name} = {last}", name=name, last=last))
 
     return spelled(module, whole, "optimizer", make)
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from migrator import rewrite
 from migrator.normalise.draft.draft import Change
 from migrator.normalise.functions.idle import idle_imports, imports_of
 from migrator.normalise.functions.partials import idle_import
-from migrator.normalise.values.possible_values import display
+from migrator.normalise.values.possible_values import asks, display
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
-from migrator.resolve.syntax import is_name
+from migrator.resolve.syntax import is_name, walk
 from migrator.rewrite import Remove, Replace, code
 
 from ..loop.places import moves
@@ -40,9 +40,20 @@ class Lookup:
 
 
 def lookup(project: Project, module: Module, call: ast.Call) -> Lookup | None:
-    """What a call runs, if that is an entry of a table: ``RATES[name]`` or ``RATES.get(name, constant)``, or a name of it."""
+    """What a call runs, if that is an entry of a table, or a name of it."""
     held = module.assignment(call.func) if isinstance(call.func, ast.Name) else None
-    place = call.func if held is None else held.value
+    if held is None:
+        return lookup_at(project, module, call.func)
+    assert isinstance(call.func, ast.Name)
+    found = lookup_at(project, module, held.value)
+    alone = module.loads_of(call.func.id, module.scope(held)) == [call.func]
+    if found is None or not alone or not moves(module, held, call, [found.key]):
+        return None
+    return replace(found, held=held)
+
+
+def lookup_at(project: Project, module: Module, place: ast.expr) -> Lookup | None:
+    """What is looked up at a place: ``RATES[name]`` or ``RATES.get(name, constant)``."""
     key: ast.expr
     default: ast.expr | None = None
     if isinstance(place, ast.Subscript):
@@ -54,18 +65,41 @@ def lookup(project: Project, module: Module, call: ast.Call) -> Lookup | None:
     else:
         return None
     if isinstance(where, ast.Dict):
-        home, table, name = module, where, None
-    else:
-        found = display(project, module, where)
-        if found is None:
+        return Lookup(module, where, None, key, default) if None not in where.keys else None
+    found = display(project, module, where)
+    return Lookup(*found, where, key, default) if found is not None else None
+
+
+def entry(project: Project, found: Lookup, key: ast.expr) -> tuple[Module, ast.expr] | None:
+    """What stands under a key of a table of which nothing is changed, nor of what is in it."""
+    made = found.home.parent(found.table)
+    target = made.targets[0] if isinstance(made, ast.Assign) else None
+    if found.name is not None and not isinstance(target, ast.Name):
+        return None
+    scope = found.home.scope(found.table)
+    for where, read in project.readers.of(found.home, scope, target.id) if isinstance(target, ast.Name) else ():
+        place = where.parent(read)
+        kept = isinstance(place, ast.Subscript) and isinstance(place.ctx, ast.Load)
+        outer = where.parent(place) if place is not None else None
+        if not asks(where, read) and (not kept or isinstance(outer, (ast.Subscript, ast.Attribute))):
             return None
-        home, table, name = *found, where
-    if held is not None:
-        assert isinstance(call.func, ast.Name)
-        alone = module.loads_of(call.func.id, module.scope(held)) == [call.func]
-        if not alone or not moves(module, held, call, [key]):
-            return None
-    return Lookup(home, table, name, key, default, held)
+    known = [value for each, value in zip(found.table.keys, found.table.values) if _is_same(each, key)]
+    return (found.home, known[0]) if len(known) == 1 and _is_lasting(found.home, known[0]) else None
+
+
+def _is_lasting(module: Module, value: ast.expr) -> bool:
+    """Whether an expression means the same whenever it is computed."""
+    for node in walk(value):
+        name = module.resolve(node.func) or "" if isinstance(node, ast.Call) else ""
+        if isinstance(node, ast.Call) and not name.startswith("tensorflow.") and not is_name(node.func, "dict"):
+            return False
+        if isinstance(node, ast.Name) and len(module.bindings(node)) > 1:
+            return False
+    return True
+
+
+def _is_same(one: ast.expr | None, other: ast.expr) -> bool:
+    return isinstance(one, ast.Constant) and isinstance(other, ast.Constant) and one.value == other.value
 
 
 def without(project: Project, module: Module, found: Lookup) -> list[Change] | None:

@@ -7,7 +7,7 @@ from migrator.normalise.functions import joined_values, known_nones, settled_cho
 from migrator.normalise.names import apart, asserted, optional_imports
 from migrator.normalise.objects import copied
 
-from ..canned import head_specs
+from ..canned import chosen_estimators, head_specs
 from ..desugar import (
     clocked_saves,
     device_filters,
@@ -62,6 +62,7 @@ from ..symbols import contrib_functions
 
 FILES: tuple[Desugaring[OfFiles], ...] = (
     optional_imports.expand,
+    chosen_estimators.expand,
     returned_keywords.expand,
     handed_keywords.expand,
     spelled.expand,

@@ -103,4 +103,4 @@ def _makes_learners(module: Module) -> bool:
 
 def speaks_of_estimators(name: str) -> bool:
     """Whether a qualified name belongs to the Estimator API, wherever TF1 kept it."""
-    return name.startswith(_FAMILIES)
+    return f"{name}.".startswith(_FAMILIES)
