@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from migrator.analyse.results.exports import PREDICTIONS
 from migrator.resolve.module import Module
-from migrator.rewrite import Rename, Replace, code, with_parameters
+from migrator.rewrite import Insert, Rename, Replace, code, defined, rows, with_parameters
 from migrator.vocabulary.diagnostics import Edit
 
 from ..callbacks.functions import EPOCH, Functions
@@ -165,13 +165,11 @@ class ExportWriter:
             done.add(fed.function)
             name = self._named[fed.function]
             lines, outputs = self._served(fed, signatures, "model", fed.function)
-            body = "".join(f"{self.page.unit}{line}\n" for line in [*lines, f"return {{{outputs}}}"])
+            made = defined(f"def {name}(model)", rows([*lines, f"return {{{outputs}}}"]))
             if module.parent(fed.given) is None:  # of another file
-                below = module.line_span(module.span(fed.function))[1]
-                yield module.insert(below, f"\n\ndef {name}(model):\n{body}")
+                yield from self.page.change(Insert(made, after=fed.function, apart=True))
             else:
-                begin = module.above_comments(module.line_span(module.span(module.statement(fed.given)))[0])
-                yield module.insert(begin, f"def {name}(model):\n{body}\n\n")
+                yield from self.page.change(Insert(made, before=module.statement(fed.given), above=True, apart=True))
                 yield from self.page.replaced(fed.given, name)
             yield from self._fed(fed)
 

@@ -13,6 +13,7 @@ from migrator.normalise.values.callers import given_by_callers
 from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
 from migrator.resolve.symbols import Binding
+from migrator.rewrite import Replace, expr, given
 
 from .hook_makers import makers_of
 from .hooks import IN_GRAPH, hook_of, of_a_session, watch_names
@@ -34,8 +35,7 @@ def migrate_hooks(driver: FileEdits, node: ast.expr, what: str) -> None:
     if driver.graph:
         if _only_callbacks(driver, node):
             return
-        behind = ", steps_behind=1" if reads_step_before(driver.module) else ""
-        _wrap(driver, node, driver.need("graph_hooks", node), behind)
+        _wrap(driver, node, driver.need("graph_hooks", node), reads_step_before(driver.module))
         return
     if what == "Estimator.predict":
         raise Unsupported(f"`hooks` of {what} is not migrated yet", node)
@@ -51,11 +51,10 @@ def _only_callbacks(driver: FileEdits, node: ast.expr) -> bool:
     return all(name is not None and name not in IN_GRAPH for name in names)
 
 
-def _wrap(driver: FileEdits, node: ast.expr, function: str, more: str = "") -> None:
+def _wrap(driver: FileEdits, node: ast.expr, function: str, reads_before: bool) -> None:
     """Writes `node` as the argument of a call."""
-    start, end = driver.module.span(node)
-    driver.edits.append(driver.module.insert(start, f"{function}("))
-    driver.edits.append(driver.module.insert(end, f"{more})"))
+    held, behind = driver.module.cst.expression(node), given("steps_behind=1" if reads_before else "")
+    driver.change(Replace(node, expr("{function}({held}, {behind})", function=function, held=held, behind=behind)))
 
 
 def _is_asked(parent: ast.AST | None, load: ast.expr) -> bool:
@@ -126,7 +125,7 @@ class _Hooks:
         owner.spell(checked.spelled())
         driver.handled.add(hook)
         before = checked.reads_step and reads_step_before(definition.module)
-        _wrap(driver, hook, driver.need("HookCallback", hook), ", steps_behind=1" if before else "")
+        _wrap(driver, hook, driver.need("HookCallback", hook), before)
 
     def _sources(self, module: Module, node: ast.expr) -> list[tuple[Module, ast.expr]]:
         """The expressions that make a hook which stands under a name, or comes from a function of the program."""

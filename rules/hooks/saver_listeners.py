@@ -9,6 +9,7 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_empty, is_none
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
+from migrator.rewrite import Replace, expr
 
 from .hooks import ANY, HOOKS, SAVING, hook_of
 from .logged_names import assigned_value
@@ -109,6 +110,5 @@ def migrate_listeners(driver: FileEdits, node: ast.expr, what: str) -> None:
     if isinstance(call, ast.Call) and any(keyword.arg == "hooks" for keyword in call.keywords):
         raise Unsupported(f"`saving_listeners` beside `hooks` of {what} is not migrated yet", node)
     driver.spell(check_listeners(driver.module, node))
-    start, end = driver.module.span(node)
-    driver.edits.append(driver.module.insert(start, f"[{driver.need(HOOKS[SAVING].callback, node)}(listeners="))
-    driver.edits.append(driver.module.insert(end, ")]"))
+    held, callback = driver.module.cst.expression(node), driver.need(HOOKS[SAVING].callback, node)
+    driver.change(Replace(node, expr("[{callback}(listeners={held})]", callback=callback, held=held)))

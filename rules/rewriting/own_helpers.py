@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Iterable
 
 from migrator.resolve.module import Module
+from migrator.rewrite import Insert, lines
 from migrator.rewrite.heads import whole_span
 from migrator.vendor.short_helpers import short_helpers
 from migrator.vocabulary.diagnostics import Edit
@@ -42,11 +43,8 @@ def held_edits(helpers: Helpers, edits: Iterable[Edit]) -> list[Edit]:
     place = next((node for node in module.tree.body if _needs(module, node, texts, own)), None)
     if place is None:
         place = next(node for node in module.tree.body if not isinstance(node, (ast.Import, ast.ImportFrom)))
-    start = _above(module, place)
-    before = module.source[:start]
-    blank = len(before) - len(before.rstrip()) - 1 if before.strip() else 2
-    text = "\n\n\n".join(texts.values())
-    return [module.insert(start, "\n" * max(0, 2 - blank) + text + "\n\n\n")]
+    made = lines("\n\n\n".join(texts.values()))
+    return module.cst.apply([Insert(made, before=place, above=True, apart=True)])
 
 
 def _needs(module: Module, node: ast.stmt, names: Iterable[str], edits: Iterable[Edit]) -> bool:
@@ -56,15 +54,3 @@ def _needs(module: Module, node: ast.stmt, names: Iterable[str], edits: Iterable
     start, end = whole_span(module, node)
     inside = [edit.text for edit in edits if start <= edit.start <= end]
     return any(name in text for text in inside for name in names)
-
-
-def _above(module: Module, node: ast.stmt) -> int:
-    """The start of the line where a statement begins, with the comments right above it."""
-    start = whole_span(module, node)[0]
-    start = module.source.rfind(b"\n", 0, start) + 1
-    while start:
-        line = module.source.rfind(b"\n", 0, start - 1) + 1
-        if not module.source[line:start].startswith(b"#"):
-            return start
-        start = line
-    return start
