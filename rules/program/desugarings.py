@@ -30,7 +30,7 @@ from ..desugar import (
 from ..estimator_calls import idle_sessions
 from ..experiments import run_configs, spelled
 from ..exports import named_placeholders
-from ..hooks import logged_modes, made_hooks, nested_hooks, writer_caches
+from ..hooks import logged_modes, logging_classes, made_hooks, nested_hooks, writer_caches
 from ..inputs import fed_iterators, read_batches
 from ..layers import (
     applied_regularization,
@@ -76,6 +76,7 @@ FILES: tuple[Desugaring[OfFiles], ...] = (
     replaced_configs.expand,
     maker_classes.expand,
     unread_hooks.expand,
+    logging_classes.expand,
     idle_sessions.expand,
     writer_caches.expand,
     forwarded_features.expand,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from migrator import rewrite
@@ -98,10 +100,16 @@ def substituted(
     function: ast.Lambda | ast.FunctionDef,
     body: ast.expr,
     names: OuterNames,
+    skip: int = 0,
+    known: Mapping[ast.AST, cst.BaseExpression] = MappingProxyType({}),
 ) -> cst.BaseExpression:
-    """What a function computes with what the call gives it, where `body` is all of it. Raises Stuck."""
-    arguments, instead = given(function, call), defaults(function)
-    loads = [node for node in walk(body) if isinstance(node, ast.Name)]
+    """What a function computes with what the call gives it, where `body` is all of it. Raises Stuck.
+
+    The call gives nothing for the first `skip` parameters; parts of the body that are `known` are written as they are told.
+    """
+    arguments, instead = given(function, call, skip), defaults(function)
+    inside = {node for part in known for node in walk(part)}
+    loads = [node for node in walk(body) if isinstance(node, ast.Name) and node not in inside]
     for name, argument in arguments.items():
         if not isinstance(argument, _ATOMS) and sum(node.id == name for node in loads) > 1:
             raise Stuck("an argument would be computed more than once", argument)
@@ -110,8 +118,10 @@ def substituted(
     if not all(isinstance(value, ast.Constant) for name, value in instead.items() if name not in arguments):
         raise Stuck("a default is not a constant", function)
     add_outer_names(drafts, module, call, home, function, names)
-    table: dict[ast.AST, cst.BaseExpression] = {}
+    table: dict[ast.AST, cst.BaseExpression] = {**known}
     for node in loads:
+        if node.id in parameters(function)[:skip]:
+            raise Stuck("a method reads its object", node)
         if node.id in arguments:
             table[node] = module.cst.expression(arguments[node.id])
         elif node.id in parameters(function):
