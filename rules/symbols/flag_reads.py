@@ -98,6 +98,8 @@ class _Finder:
 
     def __init__(self, module: Module) -> None:
         self._module = module
+        self._reads = module.may_name(("FLAGS",))
+        self._starts = module.may_name(("run",))
         self.found = _Facts()
         self._block(module.tree.body)
 
@@ -137,11 +139,11 @@ class _Finder:
         waiting = list(nodes)
         while waiting:
             node = waiting.pop()
-            if isinstance(node, ast.Call) and self._module.resolve(node.func) in RUNNERS:
+            if self._starts and isinstance(node, ast.Call) and self._module.resolve(node.func) in RUNNERS:
                 self.found.runs = True
                 waiting += [*node.args[1:], *(one.value for one in node.keywords if one.arg != "main")]
                 continue
-            code.reads = code.reads or self._is_read(node)
+            code.reads = code.reads or (self._reads and self._is_read(node))
             if isinstance(node, ast.Name):
                 code.names.add(node.id)
             elif isinstance(node, ast.Attribute):
