@@ -53,16 +53,13 @@ from ..model_fns.model_fns import (
     ModelFn,
     check_partial,
     is_partial,
-    model_fn_behind,
     plans_of,
-    why_not_found,
 )
-from ..model_fns.model_names import names_of
 from ..model_fns.only_predicting import check_only_predicts
-from ..model_fns.subjects import subject
 from ..model_fns.translations import is_refused
 from ..program.groups import is_part
 from .canned_models import CannedClasses
+from .finding import ModelFnFinder
 from .finishing import finished
 from .loops import LoopRewrite
 from .outside_parts import rewrite_part
@@ -125,43 +122,64 @@ class ProgramRewrite(LoopRewrite):
         obstacles.refuse()
 
     def _rewrite(self) -> None:
-        obstacles = self.obstacles
+        self._find_model_fns()
+        self._plan()
+        self._choose_loop()
+        self._construct_all()
+        modules = self._edit_modules()
+        self._write_models(modules)
+        self._check_written()
+        self._rewrite_parts()
+        self._finish(modules)
+
+    def _find_model_fns(self) -> None:
+        """All else depends on which functions are model_fns."""
+        found = ModelFnFinder(self.drafts, self.constructions, self.sublayers.reserved, self._handed_on, self.model_fns)
         for construction in self.constructions:
             self.at = construction.module
             if not self._becomes_layers(construction):
                 continue
-            with obstacles:
+            with self.obstacles:
                 if not construction.arguments:
                     raise Unsupported("the arguments of Estimator are not seen", construction.call)
-                self._of[id(construction.call)] = self._model_fns(construction)
-        with obstacles:
+                self._of[id(construction.call)] = found.of(construction)
+        with self.obstacles:
             self._handed_on.check(self.project)
-        obstacles.refuse()  # all else depends on which functions are model_fns
+        self.obstacles.refuse()
+
+    def _plan(self) -> None:
+        """What each model_fn computes, and what is asked of all of them together."""
         for model in self.model_fns.values():
             self.at = model.definition.module
             assert isinstance(model.definition.node, ast.FunctionDef)
-            with obstacles:
+            with self.obstacles:
                 model.plan = make_plan(
                     model.definition.module, model.definition.node, self._translations, self.sublayers
                 )
-        with obstacles:
+        with self.obstacles:
             self.sublayers.values.check()
-        with obstacles:
+        with self.obstacles:
             self._check_starts()
-        with obstacles:
+        with self.obstacles:
             predicting = [c for c in self.constructions if self._only_predicts(c)]
             check_only_predicts(predicting, self.estimators.reads, len(self.constructions) == 1)
         self._share_tables()
         self._others.claim(self.constructions)
+
+    def _choose_loop(self) -> None:
+        """Plain calls of `fit` and its like, or methods of the helpers."""
         self.loop = self._loop()
         if not isinstance(self.loop, Loop) and any(is_extended(c) for c in self.constructions):
             raise KeepsHelpers(self.loop.reason)
         if isinstance(self.loop, Loop):
             self._drop_idle_parameters()
             self._settle_loop(self.loop)  # before what is written of a file, of which each name has to be handled
+
+    def _construct_all(self) -> None:
+        """The edits where Estimators are made and used."""
         for construction in self.constructions:
             self.at = construction.module
-            with obstacles:
+            with self.obstacles:
                 self._construct(construction)
             self._driver(construction.module).handled.add(construction.call.func)
         if isinstance(self.loop, Loop):
@@ -170,6 +188,9 @@ class ProgramRewrite(LoopRewrite):
             self._methods()
         for plan in (model.plan for model in self.model_fns.values() if model.plan is not None):
             take_over_classes(plan, self._driver(plan.module))
+
+    def _edit_modules(self) -> list[Module]:
+        """The edits of all files outside of model_fns; the files."""
         modules: list[Module] = []
         while new := [module for module in self._modules() if module not in modules]:  # one may lead to others
             for module in new:
@@ -179,47 +200,65 @@ class ProgramRewrite(LoopRewrite):
             modules += new
         if isinstance(self.loop, Loop):
             self._write_loop(self.loop)
-        with obstacles:
+        return modules
+
+    def _write_models(self, modules: list[Module]) -> None:
+        """The classes that model_fns and their layers become."""
+        with self.obstacles:
             for definition, text in check_makers(self.project, list(self._drivers.values())):
                 self._driver(definition.module).remark(definition.node, text)
         self.is_read = read_elsewhere(self.project, self.group) or any(reads_beside(m, self._spans(m)) for m in modules)
         self._translations.watched = watched_names([m.plan for m in self.model_fns.values()], self._drivers)
         for model in self.model_fns.values():
             self.at = model.definition.module
-            with obstacles:
+            with self.obstacles:
                 self._generate(model)
         for sublayer in self.sublayers.found.values():
             self.at = sublayer.definition.module
-            with obstacles:
+            with self.obstacles:
                 self._generate_layer(sublayer)
-        obstacles.refuse()
+        self.obstacles.refuse()
+
+    def _check_written(self) -> None:
+        """What only the text of the models tells. Raises KeepsHelpers where the loop cannot be plain with it."""
         texts = [model.generated.text for model in self.model_fns.values() if model.generated is not None]
-        if isinstance(self.loop, Loop) and (reason := why_not_after_all(self.loop, texts)):
-            raise KeepsHelpers(reason)
-        for model in self.model_fns.values() if isinstance(self.loop, Loop) else ():
-            if isinstance(self.loop, Loop) and model.plan is not None and model.generated is not None:
-                for module, node, text in of_cores(self.loop, model.plan, model.generated.text):
-                    self._driver(module).remark(node, text)
+        if isinstance(self.loop, Loop):
+            if reason := why_not_after_all(self.loop, texts):
+                raise KeepsHelpers(reason)
+            for model in self.model_fns.values():
+                if model.plan is not None and model.generated is not None:
+                    for module, node, text in of_cores(self.loop, model.plan, model.generated.text):
+                        self._driver(module).remark(node, text)
         texts += self._classes.texts()
         if isinstance(self.loop, Loop) and (use := reports_loss(self.loop, texts)) is not None:
             self._driver(use.module).remark(use.call, BY_EXAMPLES)
         settle_watched(self._drivers.values(), texts, self.constructions, self._driver)
-        bodies = [*self.model_fns, *self.sublayers.found]
+
+    def _rewrite_parts(self) -> None:
+        """Optimizer classes, layer classes and makers of cells that stand outside of model_fns."""
         for part in self.sublayers.used_outside():
             self.at = part.definition.module
             driver, renderer = self._driver(self.at), self._renderer(self.at)
-            rewrite_part(part, self.project, bodies, self._translations, driver, renderer)
+            rewrite_part(part, self.project, self._bodies, self._translations, driver, renderer)
+
+    def _finish(self, modules: list[Module]) -> None:
+        """What is left in each file, and the helpers and imports that it needs."""
         for module in modules:
             self.at = module
-            with obstacles:
+            with self.obstacles:
                 driver, helpers = self._drivers[module.path], self._helpers[module.path]
                 self._edits[module.path] = finished(module, driver, helpers, self._spans(module))
         settle_helpers(self._helpers.values())
         for module in modules:
             helpers, own = self._helpers[module.path], self._edits.get(module.path, [])
             self._edits[module.path] = [*own, *helpers.import_edits(), *held_edits(helpers, own)]
-        with obstacles:
-            self._edits.update(check_called(self.project, bodies, self.constructions, modules))
+        with self.obstacles:
+            self._edits.update(check_called(self.project, self._bodies, self.constructions, modules))
+
+    @property
+    def _bodies(self) -> list[Definition]:
+        """The functions that become classes."""
+        return [*self.model_fns, *self.sublayers.found]
 
     def _share_tables(self) -> None:
         """Let columns share a table, as one of the graph, where all layers that may read them are seen."""
@@ -281,35 +320,6 @@ class ProgramRewrite(LoopRewrite):
         used = {module.path for module in reached(self.project, self.group, False)}
         found |= used & {module.path for module in reading_modules(self.project, READERS)}
         return [self.project.modules[path] for path in sorted(found)]
-
-    def _model_fns(self, construction: Construction) -> list[ModelFn]:
-        """The model_fns that an Estimator may be made with: one, if it is not handed on through a parameter or a table."""
-        node = construction.arguments.get("model_fn")
-        if node is None:
-            raise Unsupported("an Estimator without model_fn", construction.call)
-        places = self._handed_on.places(self.project, construction.module, node)
-        alike = [
-            each for each in self.constructions if len(places) == 1 and _same(each.arguments.get("model_fn"), node)
-        ]
-        found = [self._model_fn(module, value, alike) for module, value in places]
-        return list(dict.fromkeys(found))
-
-    def _model_fn(self, module: Module, node: ast.expr, constructions: list[Construction]) -> ModelFn:
-        definition = model_fn_behind(self.project, module, node)
-        if definition is None or not isinstance(definition.node, ast.FunctionDef):
-            raise Unsupported(self.drafts.obstacle(module, node) or why_not_found(self.project, module, node), node)
-        if definition not in self.model_fns:
-            self.model_fns[definition] = self._named(definition, constructions)
-        return self.model_fns[definition]
-
-    def _named(self, definition: Definition, constructions: list[Construction]) -> ModelFn:
-        module, reserved = definition.module, self.sublayers.reserved
-        about = subject(self.project, definition, constructions, self.drafts.owner(definition))
-        origin = self.drafts.model_class(definition)
-        kept = (module.path, definition.name) in self.drafts.in_place
-        names = names_of(definition.name, module.path, module.bound_names, reserved, origin, about, kept)
-        reserved.update(names)
-        return ModelFn(definition, *names)
 
     def _construct(self, construction: Construction) -> None:
         if construction.name != ESTIMATOR and isinstance(self.loop, Loop):
@@ -415,7 +425,3 @@ class ProgramRewrite(LoopRewrite):
 
 def _is_part(module: Module, node: ast.AST, outer: ast.AST) -> bool:
     return node is outer or module.is_inside(node, outer)
-
-
-def _same(node: ast.expr | None, other: ast.expr) -> bool:
-    return node is not None and ast.unparse(node) == ast.unparse(other)
