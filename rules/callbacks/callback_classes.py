@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.results.stepvalues import LOSS, MANY, METRIC, TENSOR, StepValue, StepValues
@@ -16,6 +17,9 @@ from migrator.resolve.syntax import walk
 from ..hooks.logged_names import assigned_value
 from ..hooks.session_hooks import SessionHook, hook_class
 from .logged_values import log_key, reading
+
+if TYPE_CHECKING:
+    from migrator.analyse.function.plan import Plan
 
 BATCH_LOSS = "batch_loss"
 """The key of the loss of one batch: `loss` is the mean of several."""
@@ -98,7 +102,7 @@ def own_hook_of(
 
 
 def own_hook_of_spec(
-    module: Module,
+    plan: Plan,
     made: ast.Call,
     tensors: Mapping[str, ast.expr],
     given: Mapping[str, StepValue | None],
@@ -106,9 +110,10 @@ def own_hook_of_spec(
     evaluated: bool,
 ) -> OwnHook | str:
     """That of an EstimatorSpec, made from `tensors`, of which `given` is known; both by their parameters."""
-    found = hook_class(None, module, made)
+    project = plan.sublayers.project
+    found = hook_class(project, plan.module, made, logs=False)
     assert found is not None and isinstance(found.node, ast.ClassDef)
-    hook = SessionHook(module, found.node, given_tensors=True, sees_names=True)
+    hook = SessionHook(found.module, found.node, given_tensors=True, sees_names=True, project=project)
     instead, wanted = [], []
     for name, value in given.items():
         if value is None or value.kind not in (LOSS, TENSOR, METRIC) or evaluated:

@@ -47,7 +47,7 @@ class ModelHooks:
     terminates: bool = False
     """Whether one of them ends a training whose loss is not a number."""
     plan: Plan | None = None
-    """The model_fn, where one of them is made of more than constants."""
+    """The model_fn, where one of them is made of more than constants: of a class of the program, for example."""
 
     @property
     def stop(self) -> Hook | None:
@@ -82,7 +82,7 @@ def model_hooks(plans: Sequence[Plan]) -> ModelHooks | str:
         if isinstance(more, str):
             return more
         found = more
-    constant = found.saver is None and all(isinstance(part, ast.Constant) for part in found.parts)
+    constant = found.saver is None and not found.own and all(isinstance(part, ast.Constant) for part in found.parts)
     return found if constant else replace(found, plan=plans[0])
 
 
@@ -115,7 +115,7 @@ def _unconditional(plan: Plan, hook: SpecHook, found: ModelHooks) -> ModelHooks 
     known = {name: given.get(name) or (None if evaluated else values.named.get(name)) for _, name in hook.names}
     if hook.made.own is not None:
         told = {parameter: known[name] for parameter, name in hook.names}
-        own = own_hook_of_spec(plan.module, hook.made.own, dict(hook.made.tensors), told, values, evaluated)
+        own = own_hook_of_spec(plan, hook.made.own, dict(hook.made.tensors), told, values, evaluated)
         return own if isinstance(own, str) else replace(found, own=(*found.own, own))
     if hook.made.callback == HOOKS[LOGGING].callback:
         arguments = {str(name): value for name, value in hook.made.arguments if isinstance(value, ast.expr)}

@@ -21,6 +21,8 @@ from migrator.resolve.syntax import is_super, target_name, walk
 from migrator.rewrite import Change as Rewrite
 from migrator.rewrite import Remove, Replace, code, expr, statements, with_arguments, with_function, with_parameters
 
+from ..bridge.reached import reached
+
 if TYPE_CHECKING:
     import libcst as cst
 
@@ -68,7 +70,9 @@ def expand(drafts: Drafts, paths: Sequence[str]) -> None:
         return [tf.train.LoggingTensorHook({"loss": loss}, every_n_iter=10), Progress("first")]
     ```
     """
-    drafts.apply_all(paths, lambda _, module: _found(drafts, module))
+    start = [drafts.project.modules[path] for path in paths]
+    around = {module.path for module in reached(drafts.project, start, False)} & drafts.project.editable
+    drafts.apply_all(sorted({*paths, *around}), lambda _, module: _found(drafts, module))
 
 
 def _found(drafts: Drafts, module: Module) -> Iterator[list[Change]]:

@@ -61,25 +61,16 @@ def has_resources(module: Module) -> bool:
     return v2 and not any(name in _VARIABLE_KINDS for _, name in module.references())
 
 
-def hook_class(project: Project | None, module: Module, made: ast.expr | None) -> Definition | None:
-    """The class of the program that a call makes an object of, if it derives from `SessionRunHook` or `LoggingTensorHook`.
-
-    Only one of this file, if `project` is None.
-    """
-    if not isinstance(made, ast.Call):
-        return None
-    if project is not None:
-        found = project.definition(module, made.func)
-    else:
-        bindings = module.bindings(made.func) if isinstance(made.func, ast.Name) else []
-        node = bindings[0].node if len(bindings) == 1 else None
-        found = Definition(module, node) if isinstance(node, ast.ClassDef) else None
+def hook_class(project: Project, module: Module, made: ast.expr | None, logs: bool = True) -> Definition | None:
+    """The class of the program that a call makes an object of, if it derives from `SessionRunHook`; or, where it may be one
+    that `logs`, from `LoggingTensorHook`."""
+    found = project.definition(module, made.func) if isinstance(made, ast.Call) else None
     node = found.node if found is not None else None
     if found is None or not isinstance(node, ast.ClassDef) or len(node.bases) != 1:
         return None
     base = found.module.resolve(node.bases[0])
     plain = not node.keywords and not node.decorator_list
-    return found if plain and (_is(base, "SessionRunHook") or (project is not None and _is(base, LOGGING))) else None
+    return found if plain and (_is(base, "SessionRunHook") or (logs and _is(base, LOGGING))) else None
 
 
 class SessionHook:

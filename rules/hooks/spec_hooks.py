@@ -17,6 +17,7 @@ from .session_hooks import SessionHook, hook_class, reads_step_before
 if TYPE_CHECKING:
     from migrator.analyse.function.plan import Plan
     from migrator.resolve.module import Module
+    from migrator.resolve.project import Project
 
     from ..estimator_calls.driver import Driver
 
@@ -129,16 +130,16 @@ SPEC_HOOKS = {f"{family}.{short}": rule for family in _FAMILIES for short, rule 
 EVALUATION_HOOKS = frozenset(f"{family}.{LOGGING}" for family in _FAMILIES)
 
 
-def own_hook(module: Module, call: ast.Call, evaluated: bool) -> HookCall | None:
-    """A hook of a class of this file; the tensors that it is made from are exchanged for their names.
+def own_hook(project: Project, module: Module, call: ast.Call, evaluated: bool) -> HookCall | None:
+    """A hook of a class of the program; the tensors that it is made from are exchanged for their names.
 
     None if it is none; raises Unsupported where it needs a session.
     """
-    found = hook_class(None, module, call)
+    found = hook_class(project, module, call, logs=False)
     if found is None or not isinstance(found.node, ast.ClassDef):
         return None
     definition = found.node
-    hook = SessionHook(module, definition, given_tensors=True)
+    hook = SessionHook(found.module, definition, given_tensors=True)
     hook.check(evaluated)
     init = hook.methods.get("__init__")
     tensors = []
@@ -151,7 +152,7 @@ def own_hook(module: Module, call: ast.Call, evaluated: bool) -> HookCall | None
             if name not in given or is_none(given[name]):
                 raise Unsupported(f"what {definition.name} fetches is not seen", given.get(name, call))
             tensors += _gathered(name, given[name], definition.name)
-    behind = hook.reads_step and reads_step_before(module)
+    behind = hook.reads_step and reads_step_before(found.module)
     arguments = (("steps_behind", "1"),) if behind else ()
     return HookCall("HookCallback", arguments, tuple(tensors), own=call, names=tuple(hook.names.items()))
 
@@ -170,12 +171,12 @@ def _gathered(name: str, value: ast.expr, hook: str) -> list[tuple[str, ast.expr
     return [(name, value)]
 
 
-def take_over_classes(plan: Plan, driver: Driver) -> None:
+def take_over_classes(plan: Plan, driver: Callable[[Module], Driver]) -> None:
     """Let the classes of a program's own hooks in the specs of a model_fn stay, with names of `tf.compat.v1`."""
     for hook in plan.spec_hooks.hooks:
-        found = hook_class(None, plan.module, hook.made.own)
+        found = hook_class(plan.sublayers.project, plan.module, hook.made.own, logs=False)
         if found is not None and isinstance(found.node, ast.ClassDef):
-            driver.spell(SessionHook(plan.module, found.node).spelled())
+            driver(found.module).spell(SessionHook(found.module, found.node).spelled())
 
 
 def watched_names(plans: Iterable[Plan | None], drivers: Mapping[str, Driver]) -> frozenset[str]:

@@ -187,7 +187,7 @@ class ProgramRewrite(LoopRewrite):
         else:
             self._methods()
         for plan in (model.plan for model in self.model_fns.values() if model.plan is not None):
-            take_over_classes(plan, self._driver(plan.module))
+            take_over_classes(plan, self._driver)
 
     def _edit_modules(self) -> list[Module]:
         """The edits of all files outside of model_fns; the files."""

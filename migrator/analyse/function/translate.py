@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from migrator.analyse.function.body import Body
     from migrator.analyse.results.compiled import CompiledLoss, CompiledMetric, Reading
     from migrator.resolve.module import Module
+    from migrator.resolve.project import Project
 
 Value = Union[ast.expr, str]
 """An argument: a node of the program, or text written by a rule."""
@@ -235,7 +236,7 @@ class Translations:
     """Hooks of a spec that become callbacks."""
     evaluation_hooks: frozenset[str] = frozenset()
     """Those of them that run in evaluations as well."""
-    own_hooks: Callable[[Module, ast.Call, bool], HookCall | None] = lambda module, call, evaluated: None
+    own_hooks: Callable[[Project, Module, ast.Call, bool], HookCall | None] = lambda *given: None
     """The callback for a hook of the program's own (in evaluations); None if the call makes none."""
     step_before: Callable[[Module], bool] = lambda module: False
     """Whether hooks of a program see the global step as it is before their step, instead of after it."""

@@ -160,7 +160,8 @@ class SpecHooks:
         assert isinstance(call, ast.Call)
         name = plan.module.resolve(call.func)
         rule = plan.translations.hooks.get(name) if name is not None and mode != "infer" else None
-        own = plan.translations.own_hooks(plan.module, call, mode == "eval") if mode != "infer" else None
+        project, evaluated = plan.sublayers.project, mode == "eval"
+        own = plan.translations.own_hooks(project, plan.module, call, evaluated) if mode != "infer" else None
         if own is None and (rule is None or (mode == "eval" and name not in plan.translations.evaluation_hooks)):
             raise Unsupported(f"a hook of an EstimatorSpec works on its graph: {ast.unparse(call.func)}", call)
         if at.loops:
