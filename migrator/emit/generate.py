@@ -31,6 +31,7 @@ from migrator.analyse.training.trainop import TrainOp, train_op
 from migrator.analyse.variables.scopes import variable_map
 from migrator.analyse.variables.sharing import refuse_shared_variables
 from migrator.analyse.variables.startvalues import start_method, table_rows
+from migrator.emit.chain import chain_of
 from migrator.emit.classwriter import tidy
 from migrator.emit.factories.factory import factory
 from migrator.emit.methods.callwriter import CallWriter
@@ -60,6 +61,8 @@ class Generated:
 
     text: str
     variables: tuple[tuple[str, str], ...] = ()
+    chained: bool = False
+    """Whether there is no class, as `Sequential` does."""
 
 
 class Generator(ModelWriter):
@@ -162,10 +165,16 @@ class Generator(ModelWriter):
             used, lambda writer: [*metric_attributes(self, entries, writer), *attributes], names_read(entries)
         )
         methods = [init, build, call, loss, step, self.test_step, metric, computed, predict, *serving, start, final]
-        written = [self.whole([table_rows(self), *methods]), *rows([""] if self.indent else ["", ""])]
-        text = text_of([*written, *factory(self, training)], self.unit, self.indent)
+        written = [self.whole([table_rows(self), *methods])]
+        variables = (*variable_map(plan), *names_of_sums(plan))
+        if self.shared.facts["plain"] and not self.shared.facts["addressed"]:  # by attributes of a class
+            self.chain = chain_of(text_of(written, self.unit))
+        if self.chain is not None:
+            variables = tuple((name, self.chain.path(path)) for name, path in variables)
+        above = [*written, *rows([""] if self.indent else ["", ""])] if self.chain is None else []
+        text = text_of([*above, *factory(self, training)], self.unit, self.indent)
         refuse_shared_variables(plan)
-        return Generated(tidy(text), (*variable_map(plan), *names_of_sums(plan)))
+        return Generated(tidy(text), variables, self.chain is not None)
 
     def _entries(self) -> tuple[list[MetricEntry], list[DerivedMetric]]:
         """The metrics, each with the attribute that holds it, and those that are computed from others."""

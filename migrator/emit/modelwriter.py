@@ -11,6 +11,7 @@ from migrator.analyse.results.compiled import CompiledLoss
 from migrator.analyse.results.metrics import MetricEntry
 from migrator.analyse.results.outputs import Outputs
 from migrator.analyse.results.singleoutput import SingleOutput
+from migrator.emit.chain import Chain
 from migrator.emit.classwriter import ClassWriter
 from migrator.emit.render import Renderer
 from migrator.rewrite import Row
@@ -37,6 +38,8 @@ class ModelWriter(ClassWriter):
     """Features that metrics look up, and no training."""
     only_evaluates: bool
     """Whether training goes without metrics."""
+    chain: Chain | None = None
+    """The layers, where they are all that there is."""
 
     def __init__(
         self,

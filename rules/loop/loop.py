@@ -24,7 +24,7 @@ from .keras_3 import Remark
 from .reads import STEP, Read
 from .sources import Place, Source
 from .use import Use
-from .variables import VALUE
+from .variables import NAMES, VALUE
 
 
 @dataclass(frozen=True)
@@ -169,6 +169,14 @@ class Loop:
         for own in (own for use in self.uses for own in use.own):
             found.setdefault(own.hook.definition, []).append(own)
         return found
+
+    @property
+    def reads_weights(self) -> bool:
+        """Whether the program may read weights where a model holds them."""
+        lines = [line for use in self.uses for line in (*use.logged, *use.logged_evaluations)]
+        logged = [text for line in lines for _, text in line.pairs if text.startswith("{model}.")]
+        asked = any(read.what in (NAMES, VALUE) for read in self.reads)
+        return asked or bool(self.own_hooks) or any(not text.startswith("{model}.optimizer.") for text in logged)
 
     @property
     def listeners(self) -> dict[tuple[Module, ast.ClassDef], None]:

@@ -151,7 +151,11 @@ class Rewritten:
 
     def class_names(self) -> list[str]:
         """Names of the generated classes, and of the functions that make other models."""
-        names = [f"`{m.class_name}`" for m in self.model_fns.values()]
+        chained = [m.generated is not None and m.generated.chained for m in self.model_fns.values()]
+        names = [
+            "`tf.keras.Sequential`" if plain else f"`{m.class_name}`"
+            for m, plain in zip(self.model_fns.values(), chained)
+        ]
         return list(dict.fromkeys(names + [f"`{factory}(…)`" for _, factory in self._others.made]))
 
     def remarks(self) -> Iterator[tuple[Module, ast.AST, str]]:
@@ -271,6 +275,7 @@ class Rewritten:
         facts["validated"] = isinstance(self.loop, Loop) and any(
             use.validation is not None or use.hooks.evaluators or use.listens for use in self.loop.uses
         )
+        facts["addressed"] = isinstance(self.loop, Loop) and self.loop.reads_weights
         facts["horovod"] = trains_with_horovod(self.project.modules.values())
         facts.update(self.chosen)
         facts["keras 3"] = facts.get("keras 3", False) and not self._has_columns(())

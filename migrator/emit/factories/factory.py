@@ -208,6 +208,8 @@ def factory(generator: ModelWriter, train_op: TrainOp | None) -> Sequence[Row]:
     elif distributed:
         strategy = f"{shared.need('make_strategy')}(config)"
     made = rows([f"model = {generator.class_name}({', '.join(generator.init_statics)})"])
+    if generator.chain is not None:
+        made = rows([f"model = {shared.tf}.keras.Sequential([{', '.join(generator.chain.texts)}])"])
     inside = trimmed(body)
     made += rows([""] if inside and is_definition(inside[0]) else []) + inside
     if train_op is not None:
@@ -217,7 +219,8 @@ def factory(generator: ModelWriter, train_op: TrainOp | None) -> Sequence[Row]:
         made += rows([f"model.{train_op.averages.attribute} = {shared.need('WeightAverages')}({texts[1]})"])
     made += compiled
     saved = "" if plain else "; checkpoints go to `model_dir`"
-    head = rows([f'"""Builds and compiles `{generator.class_name}`{saved}."""'])
+    what = f"`{generator.class_name}`" if generator.chain is None else "the model"
+    head = rows([f'"""Builds and compiles {what}{saved}."""'])
     head += [*_config_rows(generator), *early]
     if cluster:
         made = [*scope(generator, strategy, made)]
