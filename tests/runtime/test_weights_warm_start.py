@@ -10,6 +10,7 @@ import pytest
 import tensorflow as tf
 
 from migrator.runtime.checkpoints.warm_start_settings import WarmStartSettings
+from migrator.runtime.checkpoints.weight_names import tf1_variables
 from migrator.runtime.checkpoints.weights_warm_start import begin_warm
 from migrator.runtime.graph_v1.v1_graph import EstimatorSpec
 from migrator.runtime.graph_v1.v1_session_graph import graph_model
@@ -155,3 +156,13 @@ def test_what_does_not_fit(tmp_path: Path, settings: dict[str, Any], error: type
     start = WarmStartSettings(str(tmp_path / "old"), **settings)
     with pytest.raises(error, match=reason):
         train(made(Learner(), tmp_path / "new", start), input_fn)
+
+
+def test_a_frozen_layer_is_not_among_the_trainable_variables() -> None:
+    model = Learner()
+    model.hidden[0].trainable = False
+    model({"x": X})
+    assert [each.op.name for each in tf1_variables(model)] == [
+        "body/hidden_1/kernel", "body/hidden_1/bias", "out/kernel", "out/bias",
+    ]  # fmt: skip
+    assert len(tf1_variables(model, trained_only=False)) == 6

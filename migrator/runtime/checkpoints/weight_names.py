@@ -44,12 +44,20 @@ def tf1_variables(model: tf.keras.Model, scope: str | None = None, trained_only:
     With a `scope`, those whose name begins with this pattern.
     """
     found = [TF1Variable(f"{name}:0", variable) for name, variable in named_weights(model, [*model.tf1_names.items()])]
-    known = {id(part) for each in found for part in getattr(each.variable, "variables", [each.variable])}
+    known = {id(part) for each in found for part in _parts(each.variable)}
     missing = [variable.name for variable in model.trainable_variables if id(variable) not in known]
     if missing:
         raise ValueError(f"tf1_names of {type(model).__name__} does not name these weights: {', '.join(missing)}")
-    found = [each for each in found if each.variable.trainable or not trained_only]
+    trained = {id(variable) for variable in model.trainable_variables}  # without those of frozen layers
+    if trained_only:
+        found = [each for each in found if any(id(part) in trained for part in _parts(each.variable))]
     return [each for each in found if scope is None or re.match(scope, each.name)]
+
+
+def _parts(variable: Any) -> Sequence[Any]:
+    """The variables that a weight is kept in."""
+    parts: Sequence[Any] = getattr(variable, "variables", [variable])
+    return parts
 
 
 def named_weights(owner: Any, names: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Any]]:
