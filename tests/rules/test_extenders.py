@@ -89,3 +89,19 @@ def test_estimators_with_a_model_fn() -> None:
     after = f"{USE.format(params='')}{METRIC}estimator = tf.estimator.add_metrics(estimator, my_rmse)\n"
     text = migrate(model_fn("predictions = tf.layers.dense(features, 1)", after=after))
     assert "add_metrics" not in text and "my_rmse" not in text
+
+
+BESIDE = model_fn("predictions = tf.layers.dense(features['x'], 1)", before=HEAD)
+
+
+@pytest.mark.parametrize("given", ["e", f"tf.contrib.estimator.forward_features({MADE[4:-1]}, 'id')", MADE[4:-1]])
+def test_beside_an_estimator_with_a_model_fn(given: str) -> None:
+    text = migrate(f"{BESIDE}\n{MADE}e = tf.contrib.estimator.add_metrics({given}, my_rmse)\ne.evaluate(F)\n")
+    assert "e = add_metrics(" in text and "tf.compat.v1.metrics.root_mean_squared_error(" in text
+
+
+@pytest.mark.parametrize("call", ["tf.contrib.estimator.add_metrics(e, my_rmse)", "make(e)"])
+def test_one_that_is_not_seen_beside_an_estimator_with_a_model_fn_is_refused(call: str) -> None:
+    made = "def make(e):\n    return tf.contrib.estimator.add_metrics(e, my_rmse)\n\n\n"
+    made += f"{MADE}if FLAG:\n    e = other()\ne = {call}\n"
+    assert "add_metrics" in manual_reason(f"{BESIDE}\n{made}")
