@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from migrator.normalise.desugaring import Desugaring
@@ -16,13 +15,12 @@ from migrator.normalise.functions.applied import written
 from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
-from migrator.resolve.syntax import is_name
 from migrator.rewrite import Change as Rewrite
-from migrator.rewrite import Remove, Replace, Statement, expr, statements, with_arguments, with_function
+from migrator.rewrite import Remove, Replace, Statement, expr, statements, with_arguments
 
 from ..estimator_calls.estimator_kinds import KINDS
 from ..model_fns.chosen_calls import by_test
-from ..model_fns.looked_up import Lookup, entry, lookup, lookup_at, without
+from ..model_fns.looked_up import Lookup, called_entry, entry, is_getattr, lookup, lookup_at, text, without
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -79,47 +77,23 @@ def _found(drafts: Drafts, module: Module) -> Iterator[list[Change]]:
 
 def _member(module: Module, call: ast.Call) -> cst.BaseExpression | None:
     """``getattr(tf.estimator, "Estimator")`` as the member that it is."""
-    if not _is_getattr(module, call) or not isinstance(call.args[1], ast.Constant):
+    if not is_getattr(module, call):
         return None
-    name = _name(call.args[1])
-    known = module.resolve(call.args[0]) == "tensorflow.estimator" and name.isidentifier()
+    name = text(call.args[1])
+    known = module.resolve(call.args[0]) == "tensorflow.estimator" and name
     return expr(f"{{base}}.{name}", base=module.cst.expression(call.args[0])) if known else None
 
 
-def _name(node: ast.expr) -> str:
-    """A text that is written; empty for anything else."""
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
-
-
-def _is_getattr(module: Module, call: ast.Call) -> bool:
-    return is_name(call.func, "getattr") and not module.bound_names & {"getattr"} and len(call.args) == 2
-
-
-@dataclass(frozen=True)
-class _Choice:
-    """A table of classes, or of their names, which are those of members of `base`."""
-
-    found: Lookup
-    base: ast.expr | None
-
-
-def _chosen(project: Project, module: Module, call: ast.Call) -> _Choice | None:
+def _chosen(project: Project, module: Module, call: ast.Call) -> Lookup | None:
     """What chooses the class that a call makes an Estimator of."""
-    held = module.assignment(call.func) if isinstance(call.func, ast.Name) else None
-    named = call.func if held is None else held.value
-    if isinstance(named, ast.Call) and _is_getattr(module, named):
-        found = lookup_at(project, module, named.args[1])
-        names = [_name(value) for value in found.table.values] if found is not None else []
-        known = [f"{module.resolve(named.args[0])}.{name}" for name in names]
-        return _Choice(found, named.args[0]) if held is None and found and names and {*known} <= KINDS else None
     found = lookup(project, module, call)
-    values = [found.home.resolve(value) for value in found.table.values] if found is not None else []
-    return _Choice(found, None) if found is not None and values and {*values} <= KINDS else None
+    names = found.names(module) if found is not None else []
+    return found if names and {*names} <= KINDS else None
 
 
-def _spelled(drafts: Drafts, module: Module, call: ast.Call, choice: _Choice) -> list[Change]:
+def _spelled(drafts: Drafts, module: Module, call: ast.Call, found: Lookup) -> list[Change]:
     """The statements for one choice; none where its table is used otherwise."""
-    found, names = choice.found, OuterNames()
+    names = OuterNames()
     keys = [key.value if isinstance(key, ast.Constant) else None for key in found.table.keys]
     gone = without(drafts.project, module, found)
     if None in keys or len({*keys}) < len(keys) or found.default is not None or gone is None:
@@ -127,7 +101,7 @@ def _spelled(drafts: Drafts, module: Module, call: ast.Call, choice: _Choice) ->
     if any(isinstance(node, ast.Call) for node in ast.walk(found.key)):
         return []
     try:
-        made = [_made(drafts, module, call, choice, number, names) for number in range(len(keys))]
+        made = [_made(drafts, module, call, found, number, names) for number in range(len(keys))]
     except Stuck:
         return []
     asked = module.cst.expression(found.key)
@@ -156,15 +130,11 @@ def _beside(project: Project, module: Module, given: ast.expr, found: Lookup) ->
 
 
 def _made(
-    drafts: Drafts, module: Module, call: ast.Call, choice: _Choice, number: int, names: OuterNames
+    drafts: Drafts, module: Module, call: ast.Call, found: Lookup, number: int, names: OuterNames
 ) -> cst.BaseExpression:
     """The call that makes one of the Estimators. What it is given by the same key out of other tables is known there, too."""
-    found, old = choice.found, module.cst.call(call)
-    key, value = found.table.keys[number], found.table.values[number]
-    if choice.base is None:
-        new = with_function(old, written(drafts, module, call, found.home, value, names))
-    else:
-        new = with_function(old, expr(f"{{base}}.{_name(value)}", base=module.cst.expression(choice.base)))
+    key = found.table.keys[number]
+    new = called_entry(drafts, module, call, found, found.table.values[number], names)
     values: dict[int, cst.BaseExpression] = {}
     for at, each in enumerate(arguments(call)):
         given = each.value if isinstance(each, ast.keyword) else each

@@ -158,7 +158,7 @@ def _entry(
 ) -> list[Change]:
     """The changes for a call of an entry of a table by a key that is written. Raises Stuck."""
     found = lookup(drafts.project, module, call)
-    if found is None or not isinstance(found.key, ast.Constant):
+    if found is None or found.base is not None or not isinstance(found.key, ast.Constant):
         return []
     keys = [key.value if isinstance(key, ast.Constant) else None for key in found.table.keys]
     place: tuple[Module, ast.expr | None] = module, found.default

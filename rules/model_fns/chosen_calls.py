@@ -23,7 +23,7 @@ from migrator.resolve.syntax import walk
 from migrator.rewrite import Remove, Statement, code, expr, statements
 
 from ..optimizers.optimizers import OPTIMIZERS
-from .looked_up import lookup, without
+from .looked_up import Lookup, called_entry, lookup, without
 from .translations import is_refused, translations
 
 if TYPE_CHECKING:
@@ -75,14 +75,15 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
     if not keys or not all(isinstance(key, str) for key in keys) or len(set(keys)) < len(keys):
         return []
     others = [(module, found.default)] if found.default is not None else []
-    made = [_Made.behind(drafts.project, *place) for place in [*found.values, *others]]
+    made = [*_all_made(drafts.project, module, found), *(_Made.behind(drafts.project, *place) for place in others)]
     steps = any(_is_step(module, argument) for argument in call.args)
     if not all(each.is_known for each in made) or not (steps or any(each.is_translated for each in made)):
         return []
     instead = without(drafts.project, module, found)
     names = OuterNames()
     try:
-        values = [applied(drafts, module, call, *place, names) for place in [*found.values, *others]]
+        values = [called_entry(drafts, module, call, found, value, names) for value in found.table.values]
+        values += [applied(drafts, module, call, *place, names) for place in others]
     except Stuck:
         return []
     if instead is None:
@@ -116,7 +117,7 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
 def looks_up(project: Project, module: Module, call: ast.Call) -> bool:
     """Whether a call runs an entry of a table, one of which makes an optimizer."""
     found = lookup(project, module, call)
-    return found is not None and any(_Made.behind(project, *place).is_optimizer for place in found.values)
+    return found is not None and any(made.is_optimizer for made in _all_made(project, module, found))
 
 
 @dataclass(frozen=True)
@@ -144,6 +145,13 @@ class _Made:
         names = _names_in(found)
         optimizer = any(name in OPTIMIZERS for name in names)
         return cls(not _has_layers(names), optimizer, any(map(is_refused, names)))
+
+
+def _all_made(project: Project, module: Module, found: Lookup) -> list[_Made]:
+    """What is known of all that a table may give."""
+    if found.base is None:
+        return [_Made.behind(project, *place) for place in found.values]
+    return [_Made(name in OPTIMIZERS, name in OPTIMIZERS, True) for name in found.names(module)]
 
 
 def _names_in(found: Definition) -> list[str]:

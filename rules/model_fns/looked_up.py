@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from migrator import rewrite
-from migrator.normalise.draft.draft import Change
+from migrator.normalise.draft.draft import Change, Drafts
+from migrator.normalise.draft.globals import OuterNames
+from migrator.normalise.functions.applied import applied
 from migrator.normalise.functions.idle import idle_imports, imports_of
 from migrator.normalise.functions.partials import idle_import
 from migrator.normalise.values.possible_values import asks, display
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import is_name, walk
-from migrator.rewrite import Remove, Replace, code
+from migrator.rewrite import Remove, Replace, code, expr, with_function
 
 from ..loop.places import moves
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 _LISTING = frozenset({"sorted", "list", "tuple", "set", "len"})
 
@@ -32,11 +38,19 @@ class Lookup:
     default: ast.expr | None
     held: ast.Assign | None = None
     """The statement that gives the entry a name, which only the call reads."""
+    base: ast.expr | None = None
+    """Of what the entry names a member: ``getattr(tf.train, NAMES[name])``."""
 
     @property
     def values(self) -> list[tuple[Module, ast.expr]]:
         """All that it may give, without the default."""
         return [(self.home, value) for value in self.table.values]
+
+    def names(self, module: Module) -> list[str | None]:
+        """The names of the library of all that it may give, where the entry names or is one; None for others."""
+        if self.base is None:
+            return [self.home.resolve(value) for value in self.table.values]
+        return [f"{module.resolve(self.base)}.{text(value)}" if text(value) else None for value in self.table.values]
 
 
 def lookup(project: Project, module: Module, call: ast.Call) -> Lookup | None:
@@ -53,7 +67,10 @@ def lookup(project: Project, module: Module, call: ast.Call) -> Lookup | None:
 
 
 def lookup_at(project: Project, module: Module, place: ast.expr) -> Lookup | None:
-    """What is looked up at a place: ``RATES[name]`` or ``RATES.get(name, constant)``."""
+    """What is looked up at a place: ``RATES[name]`` or ``RATES.get(name, constant)``, or a member that is named so."""
+    if is_getattr(module, place) and isinstance(place, ast.Call):
+        inner = lookup_at(project, module, place.args[1])
+        return replace(inner, base=place.args[0]) if inner is not None and inner.default is None else None
     key: ast.expr
     default: ast.expr | None = None
     if isinstance(place, ast.Subscript):
@@ -68,6 +85,28 @@ def lookup_at(project: Project, module: Module, place: ast.expr) -> Lookup | Non
         return Lookup(module, where, None, key, default) if None not in where.keys else None
     found = display(project, module, where)
     return Lookup(*found, where, key, default) if found is not None else None
+
+
+def is_getattr(module: Module, node: ast.expr) -> bool:
+    """Whether an expression asks for a member by a name."""
+    named = isinstance(node, ast.Call) and is_name(node.func, "getattr") and "getattr" not in module.bound_names
+    return named and isinstance(node, ast.Call) and len(node.args) == 2 and not node.keywords
+
+
+def text(node: ast.expr) -> str:
+    """A text that is written, and names something; empty for anything else."""
+    named = isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier()
+    return str(node.value) if named and isinstance(node, ast.Constant) else ""
+
+
+def called_entry(
+    drafts: Drafts, module: Module, call: ast.Call, found: Lookup, value: ast.expr, names: OuterNames
+) -> cst.BaseExpression:
+    """The call of one entry in the place of `call`. Raises Stuck."""
+    if found.base is None:
+        return applied(drafts, module, call, found.home, value, names)
+    member = expr(f"{{base}}.{text(value)}", base=module.cst.expression(found.base))
+    return with_function(module.cst.call(call), member)
 
 
 def entry(project: Project, found: Lookup, key: ast.expr) -> tuple[Module, ast.expr] | None:

@@ -148,6 +148,32 @@ def test_other_ways_to_call_an_entry(train: str) -> None:
     assert all(arm in factory for arm in ARMS)
 
 
+NAMES = 'TABLE = {"adam": "AdamOptimizer", "sgd": "GradientDescentOptimizer"}\n'
+NAMED = MADE.replace('TABLE[params["name"]]', 'getattr(tf.train, TABLE[params["name"]])').replace(
+    'params["rate"]', "0.1"
+)
+
+
+def test_names_of_classes() -> None:
+    text = migrate(program(NAMES, NAMED))
+    assert "tf.keras.optimizers.Adam(0.1, epsilon=1e-8)" in text and "tf.keras.optimizers.SGD(0.1)" in text
+    assert "TABLE" not in text and "getattr" not in text
+
+
+@pytest.mark.parametrize(
+    ("table", "train"),
+    [
+        (NAMES.replace("AdamOptimizer", "Saver"), NAMED),
+        (NAMES.replace('"AdamOptimizer"', "NAME"), NAMED),
+        (NAMES, NAMED.replace("tf.train,", "other,")),
+        (NAMES, NAMED.replace(")(0.1)", ", None)(0.1)")),
+        (NAMES + "print(TABLE['adam'])\n", NAMED),
+    ],
+)
+def test_other_names_stay(table: str, train: str) -> None:
+    assert "getattr(" in run(program(table, train), style="auto")["program.py"].after.decode()
+
+
 def test_an_entry_that_a_name_may_hold_later_stays() -> None:
     train = CALL.replace('TABLE[params["name"]](0.1)', "maker(0.1)").replace(
         "optimizer =", 'maker = TABLE[params["name"]]\nprint(maker)\noptimizer ='
