@@ -74,11 +74,13 @@ def _named(module: Module, node: ast.Name, held: list[ast.stmt]) -> Iterator[Ele
     """The elements of a list with a name, which statements around its own may add to."""
     scope = module.scope(node).lookup(node.id)
     targets = [binding.node for binding in module.bindings(node)]
-    lines = [module.statement(target) for target in targets]
+    lines = sorted((module.statement(target) for target in targets), key=module.span)
     firsts = [line for line in lines if isinstance(line, ast.Assign) and len(line.targets) == 1]
-    if len(firsts) != 1 or not all(isinstance(line, ast.AugAssign) for line in lines if line is not firsts[0]):
+    if not firsts or not all(isinstance(line, ast.AugAssign) for line in lines if line not in firsts):
         raise NotSeen
     first = firsts[0]
+    if len(firsts) > 1 and not is_empty(first.value):  # what it was would be lost
+        raise NotSeen
     lines += [module.statement(load) for load in module.loads_of(node.id, scope) if load is not node]
     lines = sorted(dict.fromkeys(lines), key=module.span)
     if lines[0] is not first:
@@ -88,10 +90,12 @@ def _named(module: Module, node: ast.Name, held: list[ast.stmt]) -> Iterator[Ele
     taken: set[ast.stmt] = set()
     for line in lines[1:]:
         outer = module.parent(line)
-        if outer is module.parent(first):
+        if outer is module.parent(first) and len(firsts) == 1:
             yield from _added(module, line, node.id, held)
             held.append(line)
         elif isinstance(outer, ast.If) and module.parent(outer) is module.parent(first) and outer not in taken:
+            if len(firsts) > 1 and (taken or len(outer.body) > 1 or len(outer.orelse) > 1):
+                raise NotSeen
             taken.add(outer)
             yield from _chosen(module, outer, node.id, held)
             held.append(outer)
@@ -111,6 +115,9 @@ def _added(module: Module, line: ast.stmt, name: str, held: list[ast.stmt]) -> I
     if isinstance(line, ast.AugAssign) and isinstance(line.op, ast.Add) and isinstance(line.target, ast.Name):
         if line.target.id != name:
             raise NotSeen
+        yield from _elements(module, line.value, held)
+        return
+    if isinstance(line, ast.Assign):  # where there was nothing before
         yield from _elements(module, line.value, held)
         return
     call = line.value if isinstance(line, ast.Expr) else None

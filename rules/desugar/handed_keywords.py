@@ -16,6 +16,8 @@ from migrator.resolve.syntax import is_super
 from migrator.rewrite import Change as Rewrite
 from migrator.rewrite import Replace, code, with_arguments, with_parameters
 
+from ..bridge.reached import reached
+
 _METHODS = frozenset({"train", "evaluate", "predict"})
 
 
@@ -45,12 +47,14 @@ def expand(drafts: Drafts, paths: Sequence[str]) -> None:
     classifier = build(COLUMNS, n_classes=3)
     ```
     """
-    drafts.apply_all(paths, _found)
+    start = [drafts.project.modules[path] for path in paths]
+    around = {module.path for module in reached(drafts.project, start, False)} & drafts.project.editable
+    drafts.apply_all(sorted({*paths, *around}), _found)
 
 
 def _found(project: Project, module: Module) -> Iterator[list[Change]]:
     """The changes for each of them."""
-    if b"**" not in module.source or not (b"stimator" in module.source or b"contrib" in module.source):
+    if b"**" not in module.source or b"tensorflow" not in module.source:
         return
     for call in module.nodes(ast.Call):
         for spread in call.keywords:
@@ -59,12 +63,12 @@ def _found(project: Project, module: Module) -> Iterator[list[Change]]:
 
 
 def _is_known(module: Module, call: ast.Call) -> bool:
-    """Whether a call is one of TensorFlow, of what Estimators do, or of the initializer of a base."""
+    """Whether a call is one of TensorFlow, of an entry of a table, of what Estimators do, or of the initializer of a base."""
     if isinstance(call.func, ast.Attribute) and call.func.attr == "__init__" and is_super(call.func.value):
         return True
     if isinstance(call.func, ast.Attribute) and call.func.attr in _METHODS and b"stimator" in module.source:
         return True
-    return (module.resolve(call.func) or "").startswith("tensorflow.")
+    return isinstance(call.func, ast.Subscript) or (module.resolve(call.func) or "").startswith("tensorflow.")
 
 
 def _named(project: Project, module: Module, call: ast.Call, spread: ast.keyword) -> list[Change]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import format_call
 from migrator.analyse.results.compiled import CompiledLoss
+from migrator.analyse.results.opnames import op_name
 from migrator.analyse.results.outputs import repr_key
 from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.flow import Leaf
@@ -17,6 +18,7 @@ from migrator.analyse.statements.names import reads
 from migrator.analyse.training.clipping import with_clipping
 from migrator.analyse.training.trainop import train_op
 from migrator.emit.writer import Writer
+from migrator.resolve.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.emit.modelwriter import ModelWriter
@@ -154,6 +156,9 @@ def compiled_loss(generator: ModelWriter) -> CompiledLoss | None:
     merged = replace(found[0], leaves=frozenset(leaf for loss in found for leaf in loss.leaves))
     if not all(loss.same(merged) for loss in found):
         return None
+    calls = (node for leaf in merged.leaves for node in walk(leaf.node) if isinstance(node, ast.Call))
+    if any(op_name(plan.module, call) in plan.translations.watched for call in calls):
+        return None  # by whose name callbacks read it
     if any(leaf not in merged.leaves and not plan.is_static(leaf) for leaf in plan.loss_leaves):
         return None  # there is more in it: summaries, values that callbacks read
     if merged.summed and generator.shared.facts["distributed"]:

@@ -30,6 +30,13 @@ def test_hooks_under_a_condition() -> None:
     assert f"    callbacks = [Count()]\n{chosen}    model.fit(input_fn().take(20), callbacks=callbacks)" in text
 
 
+@pytest.mark.parametrize("begun", ["None", "[]"])
+def test_a_list_that_there_is_under_a_condition_alone(begun: str) -> None:
+    lines = f"hooks = {begun}\nif FLAGS.log:\n    hooks = [Count()]\n"
+    text = fitted(program(f"{lines}estimator.train(input_fn, steps=20, hooks=hooks)\n"))
+    assert "    callbacks = []\n    if FLAGS.log:\n        callbacks.append(Count())\n    model.fit(" in text
+
+
 def test_a_list_that_a_condition_chooses() -> None:
     text = fitted(program("estimator.train(input_fn, steps=20, hooks=[Count()] if FLAGS.log else None)\n"))
     assert "    callbacks = []\n    if FLAGS.log:\n        callbacks.append(Count())\n    model.fit(" in text
@@ -51,6 +58,11 @@ def test_what_remembers_nothing_is_made_in_the_loop() -> None:
     "use",
     [
         "hooks = [Count()]\nhooks.reverse()\nestimator.train(input_fn, steps=20, hooks=hooks)\n",
+        "hooks = [Count()]\nif FLAGS.a:\n    hooks = []\nestimator.train(input_fn, steps=20, hooks=hooks)\n",
+        "hooks = None\nif FLAGS.a:\n    hooks = [Count()]\nif FLAGS.b:\n    hooks = [Count()]\n"
+        "estimator.train(input_fn, steps=20, hooks=hooks)\n",
+        "hooks = []\nif FLAGS.a:\n    hooks = [Count()]\nhooks.append(Count())\n"
+        "estimator.train(input_fn, steps=20, hooks=hooks)\n",
         "hooks = [*other()]\nestimator.train(input_fn, steps=20, hooks=hooks)\n",
         "hooks = other()\nestimator.train(input_fn, steps=20, hooks=hooks)\n",
         "if FLAGS.a:\n    hooks = [Count()]\nelse:\n    hooks = []\nestimator.train(input_fn, steps=20, hooks=hooks)\n",

@@ -58,3 +58,41 @@ def test_what_is_left_alone(program: str) -> None:
 def test_a_class_that_another_is_derived_from() -> None:
     more = "\n\nclass Other(Line):\n    pass\n"
     assert manual_reason(MODEL + CLASS + more)
+
+
+def test_a_function_that_trains() -> None:
+    train = "def fit(model, **kwargs):\n    model.train(make_input_fn(8, None), **kwargs)\n\n\n"
+    text = below(MODEL + train + 'estimator = build({"units": 1})\nfit(estimator, steps=20)\n'.join([BUILD, ""]))
+    assert "def fit(model, steps):" in text and "make_input_fn(8, None)().take(steps)" in text and "**" not in text
+
+
+def test_a_function_with_several_calls() -> None:
+    made = BUILD.replace(
+        "    return", "    if load():\n        return tf.estimator.Estimator(model_fn, params={}, **kwargs)\n    return"
+    )
+    assert "def build(params, model_dir):" in below(MODEL + made + USE + TRAIN)
+
+
+TABLE = """def sgd(rate):
+    return tf.train.GradientDescentOptimizer(rate)
+
+
+def momentum(rate):
+    return tf.train.MomentumOptimizer(rate, 0.9)
+
+
+MAKERS = {"sgd": sgd, "momentum": momentum}
+
+
+def create(name, **kwargs):
+    return MAKERS[name](**kwargs)
+
+
+"""
+
+
+def test_a_function_that_calls_an_entry_of_a_table() -> None:
+    model = MODEL.replace("tf.train.GradientDescentOptimizer(0.1)", 'create("sgd", rate=0.1)')
+    assert "create(" in model
+    text = below(model.replace("def model_fn", f"{TABLE}def model_fn") + USE.join([BUILD, TRAIN]))
+    assert "**" not in text and "MAKERS" not in text

@@ -288,3 +288,11 @@ def test_names_of_other_losses(loss: str, name: str, seen: bool) -> None:
     source = program(logging(f"{{'l': '{name}'}}"))
     source = source.replace("tf.losses.sparse_softmax_cross_entropy(labels, logits)", loss)
     assert (".fit(" in run(source)["program.py"].after.decode()) == seen
+
+
+def test_a_loss_that_is_watched_by_the_name_of_its_scope() -> None:
+    hook = logging(f"{{'l': '{SCOPED}/value:0'}}")
+    above = f"hooks = [{hook}]\nif load():\n    hooks = []\n"
+    text = run(program("X", above=above).replace("hooks=[X]", "hooks=hooks"))["program.py"].after.decode()
+    assert f'watch(self,"{SCOPED}",tf.reduce_mean(' in "".join(text.split())
+    assert "TensorLogger(" in text and "loss=tf.keras.losses" not in text
