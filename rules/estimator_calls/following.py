@@ -20,7 +20,7 @@ from migrator.resolve.symbols import Scope
 
 from ..optimizers.class_families import family, method_of_base
 from .estimator_values import EXTENDERS, Construction, Values
-from .value_paths import ANY, CALL, Path, Step, attribute, of_instance, shape
+from .value_paths import ANY, CALL, Path, Step, attribute, gives_keys, of_instance, shape
 
 _DEEP = 6
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -28,7 +28,7 @@ _TRANSPARENT = frozenset({"staticmethod", "classmethod", "abc.abstractmethod", "
 _CACHES = frozenset({"functools.lru_cache", "functools.cache", "functools.wraps"})
 _PROPERTIES = frozenset({"property", "cached_property", "functools.cached_property"})
 _HARMLESS = frozenset({"print", "str", "repr", "type", "id", "len", "bool", "callable", "hasattr", "isinstance"})
-_SAME = frozenset({"list", "tuple", "reversed", "iter", "dict"})
+_SAME = frozenset({"list", "tuple", "reversed", "sorted", "iter", "dict"})
 _RUNNERS = frozenset({"tensorflow.app.run", "absl.app.run"})
 
 
@@ -126,7 +126,7 @@ class Follower:
         elif isinstance(parent, ast.DictComp) and parent.value is node:
             self.follow(module, parent, (ANY, *path))
         elif isinstance(parent, (ast.For, ast.comprehension)) and parent.iter is node:
-            if path and path[0].kind == "element":
+            if path and path[0].kind == "element" and not gives_keys(module, node):
                 self.bind(module, parent.target, self._any_element(module, node, path), node)
         elif isinstance(parent, ast.BoolOp):
             self._either(module, parent, parent.values, path)
@@ -338,9 +338,11 @@ class Follower:
     ) -> None:
         assert isinstance(call.func, ast.Name)
         name = call.func.id
+        if name != "dict" and gives_keys(module, node) and path and path[0].kind == "element":
+            return
         if name == "dict" and keyword is not None:
             self.follow(module, call, (Step("element", keyword, call), *path))
-        elif name in _SAME and path and path[0].kind == "element":
+        elif name in _SAME and path and path[0].kind == "element" and not any(k.arg == "key" for k in call.keywords):
             self.follow(module, call, path)
         elif name == "enumerate" and path and path[0].kind == "element":
             self.follow(module, call, (ANY, Step("element", 1), *self._any_element(module, node, path)))

@@ -6,6 +6,8 @@ import ast
 from dataclasses import dataclass
 from typing import Optional
 
+from migrator.resolve.module import Module
+
 
 @dataclass(frozen=True)
 class Step:
@@ -40,3 +42,19 @@ def of_instance(path: Path) -> bool:
     """Whether the value is an object, or a class, that keeps an Estimator."""
     names = [step.kind for step in path if step.kind != "call"]
     return names[:1] == ["attribute"]
+
+
+def gives_keys(module: Module, node: ast.expr) -> bool:
+    """Whether what is read one by one is a dict, of which these are the keys."""
+    held: list[ast.AST | None] = [node]
+    if isinstance(node, ast.Name):
+        held = [module.parent(each.node) if each.node is not None else None for each in module.bindings(node)]
+        held = [each.value if isinstance(each, ast.Assign) and len(each.targets) == 1 else None for each in held]
+    return bool(held) and all(
+        isinstance(each, (ast.Dict, ast.DictComp))
+        or isinstance(each, ast.Call)
+        and isinstance(each.func, ast.Name)
+        and each.func.id == "dict"
+        and not module.bindings(each.func)
+        for each in held
+    )

@@ -234,3 +234,30 @@ def test_an_attribute_of_the_same_name_elsewhere() -> None:
     after = migrate(use(TRAINER + other + "print(args.estimator)\n"))
     assert "        self.estimator.train(F)\n" in after
     assert "print(args.estimator)\n" in after
+
+
+KEPT = """models = {}
+
+
+def fit(est):
+    models[est.model_dir] = est
+    est.train(F)
+
+
+fit(tf.estimator.Estimator(model_fn, "a"))
+"""
+
+
+@pytest.mark.parametrize(
+    "after",
+    ["print(sorted(models))\n", "for name in sorted(models):\n    models[name].evaluate(F)\n"],
+)
+def test_a_dict_of_them_is_sorted_by_its_keys(after: str) -> None:
+    text = migrate(use(KEPT + after))
+    assert "    train(est, F)\n" in text and "sorted(models)" in text
+    assert ("evaluate(models[name], F)" in text) is ("name" in after)
+
+
+def test_what_sorts_them_by_themselves_is_refused() -> None:
+    after = "for each in sorted(models.values(), key=lambda e: e.model_dir):\n    each.evaluate(F)\n"
+    assert "handed to a function that is not seen" in manual_reason(use(KEPT + after))
