@@ -75,6 +75,11 @@ _SPEC_FIELDS = {
     "TrainSpec": ("input_fn", "max_steps", "hooks", "saving_listeners"),
     "EvalSpec": ("input_fn", "steps", "name", "hooks", "exporters", "start_delay_secs", "throttle_secs"),
 }
+_INTERVALS = ("save_checkpoints_steps", "save_checkpoints_secs")
+UNSAVED = (
+    "an Estimator that saves no checkpoint forgot each training: it evaluated, predicted and went on with new initial weights; "
+    "the model has those that it was trained to"
+)
 # What RunConfig read from TF_CONFIG; the vendored `current_task()` has them now.
 TASK_FIELDS = frozenset(
     {
@@ -242,6 +247,9 @@ class Driver(FileEdits):
                 doomed += self._strategy_field(argument, name)
             elif isinstance(argument, ast.expr) and doomed:
                 named[at] = name
+        saves = [given[name] for name in _INTERVALS if name in given]
+        if saves and all(map(is_none, saves)):
+            self.remarks.append((saves[0], UNSAVED))
         gone = [argument.value if isinstance(argument, ast.keyword) else argument for argument in doomed]
         new = with_arguments(self.module.cst.call(call), named=named)
         if self.early_strategy and not set(given) & set(_STRATEGY_FIELDS):

@@ -242,3 +242,21 @@ def test_helpers_are_imported_once_and_only_where_needed() -> None:
 )
 def test_left_alone(use: str, reason: str) -> None:
     assert reason in manual_reason(program(use))
+
+
+UNSAVED = "saves no checkpoint"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("save_checkpoints_secs=None", True),
+        ("save_checkpoints_secs=None, save_checkpoints_steps=None", True),
+        ("save_checkpoints_secs=None, save_checkpoints_steps=5", False),
+        ("save_checkpoints_steps=STEPS", False),
+        ("keep_checkpoint_max=None", False),
+    ],
+)
+def test_a_run_that_saves_no_checkpoint_is_told_of(given: str, said: bool) -> None:
+    (outcome, *_) = run(program(f"c = tf.estimator.RunConfig({given})\n{ESTIMATOR}")).values()
+    assert (UNSAVED in str([d.message for d in (*outcome.remaining, *outcome.applied)])) is said
