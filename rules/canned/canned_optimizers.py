@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import Value, is_empty
 from migrator.emit.render import Renderer
-from migrator.normalise.values.possible_values import may_be_none
+from migrator.normalise.draft.returns import own_returns
+from migrator.normalise.values.possible_values import may_be_none, possible_values
 from migrator.resolve.module import Module
 from migrator.resolve.parsing import expression_tree
 from migrator.resolve.project import Project
@@ -205,45 +206,43 @@ class OptimizerArguments:
                 raise Unsupported(f"{what} reads the global step", value)
 
     def _sources(self, module: Module, value: ast.expr, what: str, depth: int = 0) -> Iterator[tuple[Module, ast.expr]]:
-        """The optimizers, or names of optimizers, that an expression may stand for."""
-        where, node = self._followed(module, value)
-        if isinstance(node, ast.IfExp):
-            for part in (node.body, node.orelse):
-                yield from self._sources(where, part, what, depth + 1)
-            return
+        """The optimizers, or names of optimizers, that an expression may stand for. Raises Unsupported."""
+        found = possible_values(self.project, module, value, whole=True)
+        places = found.values if found.stuck is None else [(module, value)]
+        rebound = isinstance(value, ast.Name) and len(module.bindings(value)) > 1
+        if not depth and rebound and any(isinstance(node, ast.Lambda) for _, node in places):
+            raise self._unseen(module, value, what)
+        tables = any(isinstance(read, (ast.Subscript, ast.Call)) for read in found.read)
+        if tables and found.strangers(self.project, found.read):
+            raise self._unseen(module, value, what)
+        for where, node in places:
+            yield from self._behind(where, node, what, depth + (len(places) > 1))
+
+    def _behind(self, module: Module, node: ast.expr, what: str, depth: int) -> Iterator[tuple[Module, ast.expr]]:
+        """The optimizers that an expression makes, itself or in a function that it is or calls."""
+        function = node.func if isinstance(node, ast.Call) else node
+        name = module.resolve(function)
+        definition = self.project.definition(module, function)
         if isinstance(node, ast.Lambda):
             if depth:
-                self._makers.append((where, node))
-            yield from self._sources(where, node.body, what, depth + 1)
-            return
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield where, node
-            return
-        function = node.func if isinstance(node, ast.Call) else node
-        name = where.resolve(function)
-        if name in optimizers.OPTIMIZERS or (name or "").startswith(_KERAS):
-            yield where, node
-            return
-        definition = self.project.definition(where, function)
-        if definition is not None and isinstance(definition.node, ast.FunctionDef) and depth < _DEPTH:
-            returned = [n for n in walk(definition.node) if isinstance(n, ast.Return) and n.value is not None]
-            for statement in returned:
-                assert statement.value is not None
-                yield from self._sources(definition.module, statement.value, what, depth + 1)
-            return
-        values = self._assigned(where, node)
-        if len(values) > 1 and depth < _DEPTH and (depth or not any(isinstance(each, ast.Lambda) for each in values)):
-            for source in values:
-                yield from self._sources(where, source, what, depth + 1)
-            return
-        known = f" (tf.{name.split('.', 1)[1]})" if name is not None and name.startswith("tensorflow.") else ""
-        raise Unsupported(f"{what} is not followed to an optimizer that is known here{known}", value)
+                self._makers.append((module, node))
+            yield from self._sources(module, node.body, what, depth + 1)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield module, node
+        elif name in optimizers.OPTIMIZERS or (name or "").startswith(_KERAS):
+            yield module, node
+        elif definition is not None and isinstance(definition.node, ast.FunctionDef) and depth < _DEPTH:
+            for returned in own_returns(definition.node):
+                if returned.value is not None:
+                    yield from self._sources(definition.module, returned.value, what, depth + 1)
+        else:
+            raise self._unseen(module, node, what)
 
-    def _assigned(self, module: Module, node: ast.expr) -> list[ast.expr]:
-        """What a name of a function is given by several statements; nothing where another one binds it, too."""
-        bound = [module.parent(binding.node) for binding in module.bindings(node)] if isinstance(node, ast.Name) else []
-        plain = [each for each in bound if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name)]
-        return [each.value for each in plain] if len(plain) == len(bound) else []
+    @staticmethod
+    def _unseen(module: Module, node: ast.expr, what: str) -> Unsupported:
+        name = module.resolve(node.func if isinstance(node, ast.Call) else node) or ""
+        known = f" (tf.{name.split('.', 1)[1]})" if name.startswith("tensorflow.") else ""
+        return Unsupported(f"{what} is not followed to an optimizer that is known here{known}", node)
 
     def _followed(self, module: Module, node: ast.expr, depth: int = 0) -> tuple[Module, ast.expr]:
         """The expression behind a name that is assigned once."""

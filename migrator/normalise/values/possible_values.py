@@ -23,6 +23,7 @@ from migrator.resolve.syntax import walk
 _MAX_HOPS = 8
 # What may be asked of a dict besides its entries, without any effect on them.
 _QUESTIONS = frozenset({"keys", "__contains__"})
+_STORES = (ast.Assign, ast.AnnAssign)
 _BLIND = (ast.Yield, ast.YieldFrom, ast.Await)
 
 
@@ -194,10 +195,11 @@ class _Search:
         bound = [binding for binding in bound if whole or not binding.is_none]
         for binding in bound:
             place = binding.node
-            statement = place if isinstance(place, ast.Assign) or place is None else module.parent(place)
-            if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+            statement = place if isinstance(place, _STORES) or place is None else module.parent(place)
+            if not isinstance(statement, _STORES) or statement.value is None:
                 return None
-            if not isinstance(statement.targets[0], ast.Name):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            if [type(target) for target in targets] != [ast.Name]:
                 return None
             if len(bound) == 1 and not whole and not self._is_passed_on(module, statement.value):
                 return None
