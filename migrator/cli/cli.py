@@ -22,6 +22,7 @@ from migrator.cli.terminal import (
     open_streams,
     print_styled,
 )
+from migrator.engine.garbage import no_collection_at_the_end
 from migrator.report import FORMATS
 
 if TYPE_CHECKING:
@@ -365,5 +366,5 @@ def main() -> None:
     """Entry point of the `migrate` command."""
     open_streams()
     check_folder()
-    with full_disks_told():
+    with no_collection_at_the_end(), full_disks_told():
         cli(prog_name="migrate")

@@ -20,6 +20,7 @@ from migrator.discover.components import RELEVANT, Component, components, import
 from migrator.discover.discovery import discover
 from migrator.discover.sources import SourceFile, Unusable
 from migrator.engine.engine import migrate_component
+from migrator.engine.garbage import rare_garbage_collection
 from migrator.engine.pool import Died, TimedOut, TimeLimit, run_tasks, time_limit
 from migrator.engine.registry import load
 from migrator.vendor import vendoring
@@ -30,9 +31,6 @@ from migrator.vocabulary.settings import Settings
 
 Progress = Callable[[int, int], None]
 """Called with the number of files done and of all files."""
-
-_OBJECTS = 2_000_000
-"""How many more objects than before the garbage collector waits for: those of some hundred programs."""
 
 _LEFT_OVER = 600_000
 """How many objects that it did not free make a forked worker give way to a new one: some 100 MiB."""
@@ -95,20 +93,6 @@ def migrate(paths: Iterable[str], settings: Settings, progress: Progress | None 
     """
     with rare_garbage_collection():
         return _migrate(paths, settings, progress)
-
-
-@contextlib.contextmanager
-def rare_garbage_collection() -> Iterator[None]:
-    """Syntax trees are many objects, and looking for cycles among them takes a tenth of the time.
-
-    Worker processes that are forked inherit it.
-    """
-    before = gc.get_threshold()
-    gc.set_threshold(_OBJECTS, *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 def _migrate(paths: Iterable[str], settings: Settings, progress: Progress | None) -> Result:

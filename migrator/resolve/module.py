@@ -54,6 +54,7 @@ class Module(Text):
         """Dialect of the file before this run changed it: edits remove the very names that told TF1 from TF2."""
         self.memo: dict[str, Any] = {}
         """What a rule worked out about the file as a whole, by the rule's name."""
+        self._sorted_loads: dict[str, list[tuple[ast.Name, Scope]]] = {}
         self._held_loads: dict[str, dict[ast.AST, list[ast.Name]]] = {}
         self.component: Mapping[str, Module] = {}
         """The modules that are looked at together with this one, by path; set by the engine."""
@@ -204,11 +205,11 @@ class Module(Text):
 
     def loads(self, name: str) -> list[ast.Name]:
         """Every place that reads `name`, in source order."""
-        return [node for node, _ in self._loads.get(name, [])]
+        return [node for node, _ in self._loads_of(name)]
 
     def loads_of(self, name: str, scope: Scope | None) -> list[ast.Name]:
         """Those that read what `scope` binds; with None, those that read a builtin or an unknown name."""
-        return [node for node, at in self._loads.get(name, []) if at.lookup(name) is scope]
+        return [node for node, at in self._loads_of(name) if at.lookup(name) is scope]
 
     def loads_of_parameter(self, name: str, function: ast.AST) -> list[ast.Name]:
         """Those that read a name of a function."""
@@ -219,7 +220,7 @@ class Module(Text):
         table = self._held_loads.get(name)
         if table is None:
             table = self._held_loads[name] = {}
-            for node, at in self._loads.get(name, []):
+            for node, at in self._loads_of(name):
                 holder = at.lookup(name)
                 if holder is not None:
                     table.setdefault(holder.node, []).append(node)
@@ -238,9 +239,17 @@ class Module(Text):
     @cached_property
     def _loads(self) -> dict[str, list[tuple[ast.Name, Scope]]]:
         table: dict[str, list[tuple[ast.Name, Scope]]] = {}
-        for node, scope in sorted(self.analysis.loads, key=lambda load: _place(load[0])):
-            table.setdefault(node.id, []).append((node, scope))
+        for load in self.analysis.loads:
+            table.setdefault(load[0].id, []).append(load)
         return table
+
+    def _loads_of(self, name: str) -> list[tuple[ast.Name, Scope]]:
+        """What reads a name, in source order."""
+        found = self._sorted_loads.get(name)
+        if found is None:
+            found = sorted(self._loads.get(name, ()), key=lambda load: _place(load[0]))
+            self._sorted_loads[name] = found
+        return found
 
     def is_bound(self, name: str, at: ast.AST) -> bool:
         """Whether code at `at` already sees some binding of `name` in this file."""
@@ -270,7 +279,7 @@ class Module(Text):
             around = around.parent
         while name in scope.bindings or any(
             id(where.lookup(name)) in outside and function in self.ancestors(load)
-            for load, where in self._loads.get(name, [])
+            for load, where in self._loads_of(name)
         ):
             name += "_"
         return name

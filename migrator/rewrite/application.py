@@ -30,7 +30,7 @@ from .changes import (
 )
 from .heads import is_compound
 from .minimal import rewritten
-from .nodes import children
+from .nodes import below, children
 from .precedence import core, fitted, in_place_of
 from .printing import glued, printed
 from .templates import name, renamed
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 class _Held:
     """What the new code of one change holds of the file."""
 
-    nodes: dict[cst.CSTNode, bool] = field(default_factory=dict)
-    """Each node of it, and whether it stands in another one that was taken over as it is."""
+    nodes: dict[int, bool] = field(default_factory=dict)
+    """Each node of it, by its `id`, and whether it stands in another one that was taken over as it is."""
     lines: dict[cst.CSTNode, cst.CSTNode] = field(default_factory=dict)
     """The lines of simple statements that have one for themselves."""
     copies: dict[tuple[object, ...], cst.CSTNode] = field(default_factory=dict)
@@ -54,7 +54,7 @@ class _Held:
     def found(self, node: cst.CSTNode, inside: bool, line: bool) -> cst.CSTNode | None:
         """What a change of a node concerns here: nothing where just this node was taken over from elsewhere."""
         whole = self.lines.get(node, node) if line else node
-        if self.nodes.get(whole, False) or inside and whole in self.nodes:
+        if self.nodes.get(id(whole), False) or inside and id(whole) in self.nodes:
             return node
         return self.copies.get(core(node)) if inside and isinstance(node, cst.BaseExpression) else None
 
@@ -127,13 +127,13 @@ class Application:
         stack = [(node, False) for node in self._new(target)]
         while stack:
             node, inside = stack.pop()
-            held.nodes[node] = held.nodes.get(node, False) or inside
+            held.nodes[id(node)] = held.nodes.get(id(node), False) or inside
             known = inside or self._file.extent(node) is not None
             if isinstance(node, cst.SimpleStatementLine) and len(node.body) == 1:
                 held.lines[node.body[0]] = node
             if isinstance(node, cst.BaseExpression) and node.lpar and not known:
                 held.copies[core(node)] = node
-            stack += [(child, known) for _, child in children(node)]
+            stack += [(child, known) for child in below(node)]
         return held
 
     def _new(self, target: ast.AST) -> Sequence[cst.CSTNode]:
@@ -250,10 +250,10 @@ class Application:
         if old is None:
             return False
         held = self._held[target].nodes
-        return old in held or any(child in held for name, child in children(old) if name == "body")
+        return id(old) in held or any(id(child) in held for name, child in children(old) if name == "body")
 
     def _is_held(self, node: cst.CSTNode) -> bool:
-        return any(node in held.nodes for held in self._held.values())
+        return any(id(node) in held.nodes for held in self._held.values())
 
     def _replaced(self, target: ast.AST) -> Iterator[Written]:
         file, old = self._file, self._file.node(target)

@@ -57,7 +57,8 @@ class CstFile:
         self._tree = tree
         self._heads: dict[ast.AST, Unit | Unprintable] = {}
         self._wholes: dict[ast.AST, Unit | Unprintable] = {}
-        self._owners: dict[cst.CSTNode, Unit] = {}
+        self._owners: dict[int, Unit] = {}
+        """By the ids of nodes, which the units keep."""
 
     # -- nodes --------------------------------------------------------------------------------------------------------
 
@@ -168,7 +169,7 @@ class CstFile:
 
             try:
                 found = Unit(self.text, cut(self.text, node, self.style), self.style)
-                self._owners.update(dict.fromkeys(found.nodes, found))
+                self._owners.update(dict.fromkeys(map(id, found.nodes), found))
             except Unprintable as error:
                 found = error
             known[node] = found
@@ -223,12 +224,12 @@ class CstFile:
 
     def extent(self, node: cst.CSTNode) -> Span | None:
         """Where a node stands in the file, with its parentheses, comments and blanks; None for other code."""
-        unit = self._owners.get(node)
+        unit = self._owners.get(id(node))
         return None if unit is None else unit.extent(node)
 
     def unit_of(self, node: cst.CSTNode) -> Unit:
         """What a node was parsed in."""
-        return self._owners[node]
+        return self._owners[id(node)]
 
     def origin(self, node: cst.CSTNode) -> Origin | None:
         """Where a node was written; None for other code."""

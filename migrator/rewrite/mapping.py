@@ -9,7 +9,7 @@ from typing import Union
 
 import libcst as cst
 
-from .printing import Span
+from .printing import Printed, Span
 
 Kinds = Union[type[cst.CSTNode], tuple[type[cst.CSTNode], ...]]
 
@@ -99,12 +99,13 @@ def kinds(node: ast.AST) -> Kinds | None:
 class Index:
     """The nodes of one tree by their bytes."""
 
-    def __init__(self, extents: Mapping[cst.CSTNode, Span], spans: Mapping[cst.CSTNode, Span]) -> None:
+    def __init__(self, printed: Printed) -> None:
         self._by_span: dict[Span, list[cst.CSTNode]] = {}
-        for node, extent in extents.items():
+        extents, spans = printed.extents, printed.spans
+        for node in printed.nodes:
             if isinstance(node, cst.BaseParenthesizableWhitespace):
                 continue
-            for one, span in _spans(node, spans.get(node, extent), extents):
+            for one, span in _spans(node, spans.get(id(node), extents[id(node)]), extents):
                 self._by_span.setdefault(span, []).append(one)
 
     def find(self, node: ast.AST, span: Span) -> cst.CSTNode | None:
@@ -117,16 +118,16 @@ class Index:
         return found[-1] if found else None
 
 
-def _spans(node: cst.CSTNode, span: Span, extents: Mapping[cst.CSTNode, Span]) -> Iterator[tuple[cst.CSTNode, Span]]:
+def _spans(node: cst.CSTNode, span: Span, extents: Mapping[int, Span]) -> Iterator[tuple[cst.CSTNode, Span]]:
     """What `ast` takes for the bytes of a node, and of one in it."""
     if isinstance(node, cst.Param):  # without its stars, with its annotation
         last = node.annotation or node.name
-        yield node, (extents[node.name][0], extents[last][1])
+        yield node, (extents[id(node.name)][0], extents[id(last)][1])
         return
     yield node, span
     if isinstance(node, (cst.Tuple, cst.GeneratorExp)) and node.lpar:  # with its innermost parentheses
-        yield node, (extents[node.lpar[-1]][0], extents[node.rpar[0]][1])
+        yield node, (extents[id(node.lpar[-1])][0], extents[id(node.rpar[0])][1])
     elif isinstance(node, cst.Call) and len(node.args) == 1:
         only = node.args[0].value
         if isinstance(only, cst.GeneratorExp) and not only.lpar:  # with the parentheses of the call
-            yield only, (extents[node.whitespace_after_func][1], span[1])
+            yield only, (extents[id(node.whitespace_after_func)][1], span[1])

@@ -17,7 +17,7 @@ from migrator.resolve.text import Span, Text
 from migrator.vocabulary.diagnostics import Edit
 
 from .changes import Origin, Written
-from .nodes import children
+from .nodes import below
 from .printing import Printed
 
 _MARKS = b"()[]{}, \t\r\n:="
@@ -59,14 +59,14 @@ def _kept(text: Text, region: Span, nodes: Sequence[cst.CSTNode], new: Printed, 
     stack = list(nodes)
     while stack:
         node = stack.pop()
-        old, now = extent(node), new.extents.get(node)
-        if node in found or now is None:
+        old, now = extent(node), new.extents.get(id(node))
+        if id(node) in found or now is None:
             continue
         within = old is not None and region[0] <= old[0] and old[1] <= region[1]
         if old is not None and within and text.source[old[0] : old[1]] == data[now[0] : now[1]]:
-            found[node] = _Kept(old, now)
+            found[id(node)] = _Kept(old, now)
         else:
-            stack += [child for _, child in children(node)]
+            stack += below(node)
     return sorted(found.values(), key=lambda kept: (kept.new, kept.old))
 
 
@@ -109,9 +109,9 @@ class _Origins:
         stack = list(nodes)
         while stack:
             node = stack.pop()
-            origin, place = source(node), new.extents.get(node)
+            origin, place = source(node), new.extents.get(id(node))
             if origin is None or place is None:
-                stack += [child for _, child in children(node)]
+                stack += below(node)
             elif place[0] < place[1] and data[place[0] : place[1]].strip():
                 places.append((place, origin))
         for (start, end), (path, line) in sorted(places):

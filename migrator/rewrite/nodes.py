@@ -18,6 +18,19 @@ def fields(node: cst.CSTNode) -> tuple[str, ...]:
     return _FIELDS[kind]
 
 
+def below(node: cst.CSTNode) -> list[cst.CSTNode]:
+    """The nodes right below one: as `children`, for those who look at very many."""
+    found: list[cst.CSTNode] = []
+    for name in _FIELDS.get(node.__class__) or fields(node):
+        value = getattr(node, name)
+        kind = value.__class__
+        if kind is list or kind is tuple:
+            found += [item for item in value if isinstance(item, cst.CSTNode)]
+        elif kind is not str and value is not None and isinstance(value, cst.CSTNode):
+            found.append(value)
+    return found
+
+
 def children(node: cst.CSTNode) -> Iterator[tuple[str, cst.CSTNode]]:
     """The nodes right below one, each with the field that it stands in; not in source order."""
     for name in fields(node):

@@ -21,23 +21,28 @@ class Printed:
     """The text of nodes; a node that occurs twice is known by its first place."""
 
     text: str
-    extents: dict[cst.CSTNode, Span]
-    """Of each node all that it prints: with its parentheses, comments and blanks."""
-    spans: dict[cst.CSTNode, Span]
+    nodes: list[cst.CSTNode]
+    """All of them, inner ones first."""
+    extents: dict[int, Span]
+    """Of each node, by its `id`, all that it prints: with its parentheses, comments and blanks.
+
+    By their ids, as libcst hashes nodes in Python, which takes longer than all else that is asked of these tables.
+    """
+    spans: dict[int, Span]
     """The same as `ast` counts: without these."""
 
     def between(self, start: int, end: int) -> Printed:
         """A part of the text."""
         text = self.text.encode("utf-8", "surrogatepass")[start:end].decode("utf-8", "surrogatepass")
-        return Printed(text, self._moved(self.extents, -start), self._moved(self.spans, -start))
+        return Printed(text, self.nodes, self._moved(self.extents, -start), self._moved(self.spans, -start))
 
     def surrounded(self, lead: str, tail: str) -> Printed:
         """The text with others around it."""
         by = len(lead.encode())
-        return Printed(lead + self.text + tail, self._moved(self.extents, by), self._moved(self.spans, by))
+        return Printed(lead + self.text + tail, self.nodes, self._moved(self.extents, by), self._moved(self.spans, by))
 
     @staticmethod
-    def _moved(places: dict[cst.CSTNode, Span], by: int) -> dict[cst.CSTNode, Span]:
+    def _moved(places: dict[int, Span], by: int) -> dict[int, Span]:
         return {node: (start + by, end + by) for node, (start, end) in places.items()} if by else places
 
 
@@ -56,8 +61,9 @@ class _Recorder(CodegenState):
         self.exact = exact
         self.indent_tokens = [indent] if indent else []
         self.position = 0
-        self.extents: dict[cst.CSTNode, Span] = {}
-        self.spans: dict[cst.CSTNode, Span] = {}
+        self.nodes: list[cst.CSTNode] = []
+        self.extents: dict[int, Span] = {}
+        self.spans: dict[int, Span] = {}
         self._opened: list[int] = []
         """Where the nodes around the current one begin, and what `ast` counts of them."""
 
@@ -78,7 +84,10 @@ class _Recorder(CodegenState):
         self._opened.append(self.position)
 
     def after_codegen(self, node: cst.CSTNode) -> None:
-        self.extents.setdefault(node, (self._opened.pop(), self.position))
+        begun = self._opened.pop()
+        if id(node) not in self.extents:
+            self.nodes.append(node)
+            self.extents[id(node)] = begun, self.position
 
     @contextmanager
     def record_syntactic_position(
@@ -89,10 +98,10 @@ class _Recorder(CodegenState):
         start = self._opened.pop()
         first = start if start_node is None else self._span(start_node)[0]
         last = self.position if end_node is None else self._span(end_node)[1]
-        self.spans.setdefault(node, (first, last))
+        self.spans.setdefault(id(node), (first, last))
 
     def _span(self, node: cst.CSTNode) -> Span:
-        return self.spans.get(node) or self.extents[node]
+        return self.spans.get(id(node)) or self.extents[id(node)]
 
 
 def printed(nodes: Sequence[cst.CSTNode], style: Style, indent: str = "", exact: bool = False) -> Printed:
@@ -103,4 +112,4 @@ def printed(nodes: Sequence[cst.CSTNode], style: Style, indent: str = "", exact:
     state = _Recorder(style, indent, exact)
     for node in nodes:
         node._codegen(state)
-    return Printed("".join(state.tokens), state.extents, state.spans)
+    return Printed("".join(state.tokens), state.nodes, state.extents, state.spans)

@@ -36,11 +36,11 @@ class Unit:
             raise Unprintable(f"libcst cannot parse this statement ({type(error).__name__})", place) from error
         if found.text != source:
             raise Unprintable("libcst prints this statement in another way than it is written", place)
-        self._extents, self._spans = found.extents, found.spans
+        self._printed, self._extents = found, found.extents
 
     @cached_property
     def _index(self) -> Index:
-        return Index(self._extents, self._spans)
+        return Index(self._printed)
 
     @property
     def statement(self) -> Statement:
@@ -54,7 +54,7 @@ class Unit:
     @property
     def nodes(self) -> Iterable[cst.CSTNode]:
         """All nodes of the tree."""
-        return self._extents.keys()
+        return self._printed.nodes
 
     def covers(self, span: Span) -> bool:
         """Whether a span of the file lies in the piece."""
@@ -66,7 +66,7 @@ class Unit:
 
     def extent(self, node: cst.CSTNode) -> Span | None:
         """Where all that a node prints stands in the file; None for what the file does not have."""
-        found = self._extents.get(node)
+        found = self._extents.get(id(node))
         if found is None:
             return None
         start, end = found[0] + self._shift, found[1] + self._shift
@@ -74,10 +74,10 @@ class Unit:
 
     def way_up(self, node: cst.CSTNode) -> list[tuple[cst.CSTNode, str]]:
         """The nodes around one, the innermost first, each with the field that leads there."""
-        first, last = self._extents[node]
+        first, last = self._extents[id(node)]
 
         def leads(other: cst.CSTNode) -> bool:
-            start, end = self._extents[other]
+            start, end = self._extents[id(other)]
             return start <= first and last <= end
 
         return way_up(self.tree, node, leads)

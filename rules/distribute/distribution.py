@@ -80,13 +80,19 @@ def _spoken(words: re.Pattern[bytes], modules: Iterable[Module]) -> Iterator[str
 def _places(words: re.Pattern[bytes], modules: Iterable[Module]) -> Iterator[tuple[Module, tuple[int, int], str]]:
     """Where `words` stand in the code of files, not in what people alone read: comments, docstrings, texts of help."""
     for module in modules:
-        found = [] if vendoring.is_vendored(module.text) else list(words.finditer(module.source))
-        for match in found:
-            word = match.group().decode()
-            if word == _CLUSTER and _names_a_trial(module, match.start()):
-                continue
-            if word == _CLUSTER or not _is_prose(module, match.start()):
-                yield module, match.span(), word
+        known: dict[re.Pattern[bytes], list[tuple[tuple[int, int], str]]] = module.memo.setdefault("cluster words", {})
+        if words not in known:
+            known[words] = list(_found(words, module))
+        yield from ((module, span, word) for span, word in known[words])
+
+
+def _found(words: re.Pattern[bytes], module: Module) -> Iterator[tuple[tuple[int, int], str]]:
+    for match in () if vendoring.is_vendored(module.text) else words.finditer(module.source):
+        word = match.group().decode()
+        if word == _CLUSTER and _names_a_trial(module, match.start()):
+            continue
+        if word == _CLUSTER or not _is_prose(module, match.start()):
+            yield match.span(), word
 
 
 def _names_a_trial(module: Module, position: int) -> bool:

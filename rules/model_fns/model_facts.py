@@ -55,11 +55,9 @@ def chosen_facts(settings: Settings) -> dict[str, bool]:
 
 def _shares_tables(bodies: Sequence[Body], translations: Translations) -> bool:
     """Whether the program makes columns that share a table, wherever it does."""
-    return any(
-        module.resolve(call.func) in translations.shared_columns
-        for body in bodies[:1]
-        for module, call in body.sublayers.project.calls()
-    )
+    words = [name.rpartition(".")[2] for name in translations.shared_columns]
+    modules = [m for body in bodies[:1] for m in body.sublayers.project.modules.values() if m.may_name(words)]
+    return any(name in translations.shared_columns for module in modules for _, name in module.references())
 
 
 def _called(bodies: Sequence[Body], without: Collection[ast.Call]) -> Iterator[str | None]:
