@@ -345,6 +345,8 @@ class Expressions:
         told = embedding_arguments(site) if site.embedding else site.layer.arguments
         arguments = [(name, self._argument(value)) for name, value in told]
         arguments = [(name, without_slashes(text) if name == "name" else text) for name, text in arguments]
+        if site.scoped and isinstance(site.layer.name, ast.Constant) and not site.layer.weight:
+            arguments = [(name, f'"{site.attribute}"' if name == "name" else text) for name, text in arguments]
         if site.layer.weight:
             if site.layer.name is None:
                 arguments.insert(sum(n is None for n, _ in arguments), ("name", f'"{site.attribute}"'))

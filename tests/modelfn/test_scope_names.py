@@ -114,3 +114,28 @@ def test_names_of_tensors_are_refused(use: str) -> None:
 def test_names_with_slashes_which_keras_3_does_not_allow(made: str, name: str) -> None:
     text = migrate(model_fn(f"bias = {made}\npredictions = tf.layers.dense(features['x'], 3) + bias"))
     assert f"name={name}" in joined(method(text, "__init__"))
+
+
+LAYERS = """
+with tf.variable_scope("{first}"):
+    net = tf.layers.dense(features["x"], 3{name})
+with tf.variable_scope("{second}"):
+    net = tf.layers.dense(net, 3{name})
+predictions = tf.layers.dense(net, 1, name="out")
+"""
+
+
+def test_layers_of_one_name_are_called_after_their_scopes() -> None:
+    init = method(migrate(model_fn(LAYERS.format(first="low", second="high", name=', name="fc"'))), "__init__")
+    assert 'self.low_fc = tf.keras.layers.Dense(3, name="low_fc")' in init
+    assert 'self.high_fc = tf.keras.layers.Dense(3, name="high_fc")' in init and "self.out = " in init
+
+
+def test_layers_without_names_are_called_after_their_scopes() -> None:
+    init = method(migrate(model_fn(LAYERS.format(first="low", second="high", name=""))), "__init__")
+    assert "self.low_dense = tf.keras.layers.Dense(3)" in init and "self.high_dense = " in init
+
+
+def test_one_scope_tells_layers_not_apart() -> None:
+    init = method(migrate(model_fn(LAYERS.format(first="low", second="low", name=""))), "__init__")
+    assert "self.dense = " in init and "self.dense_1 = " in init

@@ -51,6 +51,8 @@ class Site:
     """Whether the number of turns is not known when the model is built: they must share one layer."""
     turns: tuple[ast.comprehension, ...] = ()
     """Loops of the comprehensions around the call, outermost first."""
+    scoped: bool = False
+    """Whether several layers of the model have its name, in other scopes, so that the scope is a part of its attribute."""
     embedding: bool = False
     """Whether it is a weight of which only rows are read, by ids, so that a layer may hold it."""
 

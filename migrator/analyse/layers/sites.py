@@ -157,6 +157,12 @@ def _calls_in(child: ast.AST, turns: Turns) -> Iterator[tuple[ast.Call, Turns]]:
 def _name(plan: Plan, sites: list[Site]) -> None:
     taken = set(RESERVED) | set(plan.statics)
     assigned = _assigned_once(plan, sites)
+    made = [site for site in sites if site.makes and site.layer.helper is None and not site.loops]
+    named: dict[str, set[str]] = {}
+    """Names of layers, with what they would be together with their scopes."""
+    for site in made:
+        own = _literal_name(site.layer.name) or assigned.get(id(site.call)) or _kind(site)
+        named.setdefault(own, set()).add(_scoped(plan, site, own))
     counts: dict[str, int] = {}
     items: set[str] = {n for leaf in plan.flow.leaves for c in comprehensions(leaf.node) for n in targets(c.target)}
     objects: dict[str, str] = {}
@@ -176,11 +182,14 @@ def _name(plan: Plan, sites: list[Site]) -> None:
         if base is None:
             number = counts.get(site.layer.scope, 0)
             counts[site.layer.scope] = number + 1
-            kind = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", site.layer.scope).lower()  # contrib's dropout is called Dropout
+            kind = _kind(site)
             base = kind if not number else f"{kind}_{number}"
+            if len(named.get(kind, ())) > 1 and site in made and _scoped(plan, site, kind) != kind:
+                base, counts[site.layer.scope] = kind, number
         item = base if base not in RESERVED else base + "_layer"
-        if len(base) == 1:
-            base = _scoped(plan, site, base)
+        if len(base) == 1 or (len(named.get(base, ())) > 1 and site in made):
+            scoped = _scoped(plan, site, base)
+            site.scoped, base = len(base) > 1 and scoped != base, scoped
         if site.loops:
             site.item = item
             base += "_variables" if site.layer.weight else "s" if re.search(r"(^|_)layer$", base) else "_layers"
@@ -208,8 +217,13 @@ def _name(plan: Plan, sites: list[Site]) -> None:
             items.add(local)
 
 
+def _kind(site: Site) -> str:
+    """What a layer without a name is called: ``dense``."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", site.layer.scope).lower()  # contrib's dropout is called Dropout
+
+
 def _scoped(plan: Plan, site: Site, letter: str) -> str:
-    """``output_w`` of ``W`` in the scope ``output``, as a letter alone says nothing."""
+    """``output_w`` of ``W`` in the scope ``output``, as a letter alone says nothing, nor a name that several have."""
     for call in reversed(scope_calls(plan, site.leaf)):
         scope = _literal_name(call.args[0]) if call.args else None
         if scope is not None:
