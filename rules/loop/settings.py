@@ -9,6 +9,7 @@ from typing import Optional
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
+from migrator.normalise.values.possible_values import possible_values
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.reaching import reaching
@@ -305,14 +306,18 @@ def default_of(call: ast.Call) -> ast.expr | None:
     return named.get("default") or (call.args[1] if not defined and len(call.args) > 1 else None)
 
 
-def may_be_none(project: Project, module: Module, node: ast.expr, depth: int = 0) -> bool:
+def may_be_none(project: Project, module: Module, node: ast.expr) -> bool:
     """Whether None is one of the values of a number: of a name, or of an option that nobody has to give."""
-    if isinstance(node, ast.Name) and depth < 4:
-        bindings, statement = module.bindings(node), module.assignment(node)
-        values = given_to(project, module, node) if statement is None else [(module, statement.value)]
-        values = [*values, *((module, binding.alias) for binding in bindings if binding.alias is not None)]
-        none = any(is_none(value) or may_be_none(project, where, value, depth + 1) for where, value in values)
-        return (none or any(binding.is_none for binding in bindings)) and not _is_set_where_read(module, node)
+    values = possible_values(project, module, node, whole=True).values
+    none = any(is_none(value) or _is_idle_option(project, value) for _, value in values)
+    if not isinstance(node, ast.Name):
+        return none
+    none = none or any(binding.is_none for binding in module.bindings(node))
+    return none and not _is_set_where_read(module, node)
+
+
+def _is_idle_option(project: Project, node: ast.expr) -> bool:
+    """Whether an expression reads an option that is None without being given."""
     return isinstance(node, ast.Attribute) and any(
         _may_be_left_out(call) for _, call in project.calls() if defines(call, node.attr)
     )
