@@ -248,3 +248,24 @@ def test_several_trainings_by_the_steps_of_all(tmp_path: Path, new: list[int], a
     compare(report, Reader(str(tmp_path / "old")), Reader(str(tmp_path / "new")))
     assert bool(report.differences) is apart
     assert (GOES_ON in report.notes) is not apart
+
+
+@pytest.mark.parametrize(("reporter", "tag", "equal"), [
+    ("head", "label/mean", True),
+    ("head", "f1", False),  # of the program
+    ("nobody", "label/mean", False),
+])  # fmt: skip
+def test_metrics_that_a_head_reports_unasked_may_be_missing(
+    tmp_path: Path, reporter: str, tag: str, equal: bool
+) -> None:
+    for side, more in (("old", {tag: [[1, 0.5]]}), ("new", {})):
+        writer = Writer(str(tmp_path / side))
+        writer.event("step", stream=0, step=1, loss=1.0, batch=[None, None], others=[], sums={}, values={})
+        writer.event(reporter, kind="evaluate", call=1)
+        value = writer.array(np.float32(0.5))
+        writer.event("metrics", call=1, stream=0, metrics=dict.fromkeys(["loss", *more], value), name="")
+        writer.event("summaries", folder="program/model/eval", tags={**LOSS, **more})
+        writer.close()
+    report = CaseReport("case")
+    compare(report, Reader(str(tmp_path / "old")), Reader(str(tmp_path / "new")))
+    assert (not report.differences) is equal

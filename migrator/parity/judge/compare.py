@@ -94,7 +94,7 @@ def compare(
     if "checkpoints" in what:
         found += compare_checkpoints(report, old, new)
     if "summaries" in what:
-        found += compare_summaries(report, old, new, drift)
+        found += compare_summaries(report, old, new, drift, _unasked_metrics(old, new))
     if report.mode == "live" and "batches" in what:
         report.batches_compared, differences, notes = batches.compare_batches(old, new)
         found += differences
@@ -357,13 +357,25 @@ _OF_HEADS = frozenset(
 def _left_out(report: CaseReport, old: Reader, kind: str, call: int, missing: set[str]) -> set[str]:
     """Those of the `missing` keys that a canned Estimator reports whether or not its program reads them: one that does not find
     a key that it reads ends with an error."""
-    canned = any(e["kind"] == kind and e["call"] == call and e.get("canned") for e in old.of("begin"))
-    headed = any(e["kind"] == kind and e["call"] == call for e in old.of("head"))
-    keys = sorted(missing - {"global_step"} if canned else missing & _OF_HEADS if headed else ())
+    keys, what = _unasked(old, kind, call, missing)
     if keys:
-        what = "a canned Estimator" if canned else "a head"
-        report.notes.append(f"{kind} call {call}: {what} also reports {', '.join(keys)}; the new program does not")
-    return set(keys)
+        report.notes.append(f"{kind} call {call}: {what} also reports {', '.join(sorted(keys))}; the new program does not")
+    return keys
+
+
+def _unasked(old: Reader, kind: str, call: int, missing: set[str]) -> tuple[set[str], str]:
+    """Those keys, and what reports them."""
+    if any(e["kind"] == kind and e["call"] == call and e.get("canned") for e in old.of("begin")):
+        return missing - {"global_step"}, "a canned Estimator"
+    headed = any(e["kind"] == kind and e["call"] == call for e in old.of("head"))
+    return (missing & _OF_HEADS if headed else set()), "a head"
+
+
+def _unasked_metrics(old: Reader, new: Reader) -> set[str]:
+    """Those of all evaluations."""
+    left, right = ({e["call"]: set(e["metrics"]) for e in side.of("metrics")} for side in (old, new))
+    calls = left.keys() & right.keys()
+    return set().union(*(_unasked(old, "evaluate", call, left[call] - right[call])[0] for call in calls))
 
 
 def _calls(section: str, kind: str, left: dict[int, Any], right: dict[int, Any]) -> list[Difference]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from migrator.parity.judge.distances import close
@@ -42,8 +42,10 @@ _COPY = re.compile(r"_\d+$")
 """What a graph adds to a tag if another op has its name."""
 
 
-def compare_summaries(report: CaseReport, old: Reader, new: Reader, drift: Drift) -> list[Difference]:
-    """The differences. What the new side writes besides is none."""
+def compare_summaries(
+    report: CaseReport, old: Reader, new: Reader, drift: Drift, unasked: Collection[str] = ()
+) -> list[Difference]:
+    """The differences. What the new side writes besides is none, nor that it leaves out `unasked` metrics of evaluations."""
     left, right = ({event["folder"]: event["tags"] for event in side.of("summaries")} for side in (old, new))
     known = set(map(_temporary, right))
     passing = {f for f in left if f in _unnamed(old) and _temporary(f) not in known}
@@ -62,7 +64,7 @@ def compare_summaries(report: CaseReport, old: Reader, new: Reader, drift: Drift
         for tag, series in tags.items():
             if tag in renamed:
                 continue
-            if _UNLIKE.search(tag):
+            if _UNLIKE.search(tag) or (tag in unasked and tag not in others and _is_of_evaluations(folder)):
                 continue
             if _partner(tag, others) is None and _is_elsewhere(folder, tag, boards):
                 report.notes += [ELSEWHERE] if ELSEWHERE not in report.notes else []
@@ -121,11 +123,17 @@ def _boards(written: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, set
             yield above, shown | {"loss"}
 
 
+def _is_of_evaluations(folder: str) -> bool:
+    """Whether an Estimator wrote the metrics of its evaluations there."""
+    name = folder.rpartition("/")[2]
+    return name == "eval" or name.startswith("eval_")
+
+
 def _is_elsewhere(folder: str, tag: str, boards: Mapping[str, set[str]]) -> bool:
     """Whether the callback of Keras writes under other names what an Estimator wrote: ``train_accuracy``, if the metric is
     ``accuracy``. Other tags with that at their ends are the program's own: ``gen_loss``, ``gate_accuracy``."""
-    above, _, name = folder.rpartition("/")
-    evaluated = above in boards and (name == "eval" or name.startswith("eval_"))
+    above = folder.rpartition("/")[0]
+    evaluated = above in boards and _is_of_evaluations(folder)
     plain = _COPY.sub("", tag)
     return (
         evaluated
