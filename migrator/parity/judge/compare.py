@@ -359,7 +359,9 @@ def _left_out(report: CaseReport, old: Reader, kind: str, call: int, missing: se
     a key that it reads ends with an error."""
     keys, what = _unasked(old, kind, call, missing)
     if keys:
-        report.notes.append(f"{kind} call {call}: {what} also reports {', '.join(sorted(keys))}; the new program does not")
+        report.notes.append(
+            f"{kind} call {call}: {what} also reports {', '.join(sorted(keys))}; the new program does not"
+        )
     return keys
 
 
