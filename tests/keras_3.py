@@ -18,6 +18,7 @@ NOT_WITH_KERAS_3 = {
     "canned/articles": COLUMNS,
     "canned/births": COLUMNS,
     "canned/chosen_optimizers": COLUMNS,
+    "canned/classes_by_name": COLUMNS,
     "canned/clicks": COLUMNS,
     "canned/columns": COLUMNS,
     "canned/heating": COLUMNS,
