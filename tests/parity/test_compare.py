@@ -197,6 +197,7 @@ def test_other_number_of_steps_is_a_difference(sides: tuple[Side, Side], old: in
             "losses equal, weights drift from step 2: optimizer or gradients",
         ),
         ([1.0, 2.0], [1.0], ([1.0, 1.0], [1.0]), "what was trained is equal: how many steps are"),
+        ([1.0, 2.0], [1.0], ([1.0, 3.0], [1.0]), "what was trained is equal: how many steps are"),
         ([1.0], [1.0], ([1.0], [1.0]), ""),
     ],
 )

@@ -10,8 +10,8 @@ from migrator.parity.judge.report import Difference
 
 _STATISTICS = re.compile(r"(^|/)moving_(mean|variance)$")
 _ONLY = {
+    "steps": "what was trained is equal: how many steps are",  # of which other last weights come
     "weights": "all losses are equal: variables that the losses do not depend on, or have no partner",
-    "steps": "what was trained is equal: how many steps are",
     "metrics": "trainings are equal: metrics, or the data and the mode of evaluations",
     "predictions": "trainings are equal: what only predictions compute",
     "exports": "trainings are equal: exports and their signatures",
