@@ -15,8 +15,9 @@ from migrator.emit.polishing.polish import polished
 from migrator.emit.polishing.wording import reworded
 from migrator.emit.render import Renderer
 from migrator.resolve.module import Module
+from migrator.resolve.project import Definition
 from migrator.resolve.text import Spans
-from migrator.rewrite import Rename, Replace, lines
+from migrator.rewrite import Change, Insert, Rename, Replace, lines
 from migrator.vocabulary.diagnostics import Edit
 
 from ..estimator_calls.checkpoint_readers import (
@@ -45,6 +46,8 @@ class FileRewrite(Rewritten):
 
     keeps_graphs = False
     """Whether model_fns stay, with the names of TensorFlow 1."""
+    kept: frozenset[Definition] = frozenset()
+    """The helpers that become layers and stay for code that nothing names."""
     _columns: ColumnEdits
     _handed_on: HandedOn
 
@@ -72,7 +75,8 @@ class FileRewrite(Rewritten):
 
     def _spans(self, module: Module, outside: bool = False) -> Spans:
         """The spans of the model_fns of a module, and of what is made for them; with the parts `outside` of them if asked."""
-        every = [*self.model_fns, *self.sublayers.found, *(self.sublayers.outside() if outside else ())]
+        layers = [found for found in self.sublayers.found if found not in self.kept]
+        every = [*self.model_fns, *layers, *(self.sublayers.outside() if outside else ())]
         return Spans(whole_span(module, d.node) for d in every if d.module is module)
 
     def _names(self, module: Module) -> list[Rename]:
@@ -109,7 +113,11 @@ class FileRewrite(Rewritten):
             return LayerGenerator(body, renderer, tensorflow, sublayer.class_name, facts, helpers.need).generate()
 
         text = polished(self._rendered(module, generate), module, self.drafts.renamed)
-        self._drivers[module.path].change(Replace(node, lines(text)))
+        if sublayer.definition in self.kept:
+            change: Change = Insert(lines(text), before=node, above=True, apart=True)
+        else:
+            change = Replace(node, lines(text))
+        self._drivers[module.path].change(change)
 
     def _rendered(self, module: Module, generate: Callable[[Renderer], T]) -> T:
         """What is generated from a file with the edits of its single references."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Callable
-from functools import cached_property
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.symbols import Scope, normalize
 from migrator.resolve.syntax import walk
-from migrator.resolve.text import Spans
+from migrator.resolve.text import Span, Spans
 from migrator.vendor.vendored_runtime import CLUSTER_MODULE, TRAINING_MODULE
 from migrator.vocabulary.diagnostics import Edit
 
@@ -39,6 +38,8 @@ class Helpers:
         self.stays = stays
         self.project = project
         self.names: set[str] = set()
+        self.kept: list[Span] = []
+        """The functions that become layers, and stay beside them for code that nothing names."""
         self.held: dict[str, str] = {}
         """The texts of those that the file holds itself: all that it needs, or none."""
         self.folder, self.prefix = self._place(home)
@@ -63,10 +64,11 @@ class Helpers:
         """Whether all that it needs may as well stand in the file, which imports nothing of the kind yet."""
         return set(self._plain) <= {TRAINING_MODULE} and not self._qualified and not self._imported
 
-    @cached_property
+    @property
     def unused(self) -> Spans:
-        """The spans of what nothing in the program names."""
-        return unused_spans(self.project.modules.values(), self.module)
+        """The spans of what nothing in the program names, and of what stays for such code."""
+        unused = unused_spans(self.project.modules.values(), self.module)
+        return Spans([*unused, *self.kept]) if self.kept else unused
 
     def need(self, name: str, at: ast.AST | None = None) -> str:
         """Asks for a helper where the code at `at` needs it; returns how that code writes it."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.layers.sublayers import Sublayers
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
-from migrator.resolve.text import Spans
+from migrator.resolve.text import Span, Spans
 from migrator.rewrite import Change, Remove, Rename, Replace, code
 
 from ..estimator_calls.estimator_values import Construction
@@ -70,18 +70,50 @@ def value_changes(sublayers: Sublayers, module: Module) -> Iterator[Rename]:
             yield Rename(reference, sublayers.found[made.definition].class_name)
 
 
-def layer_changes(definition: Definition, sublayers: Sublayers, project: Project, module: Module) -> Iterator[Change]:
-    """Imports of a helper that becomes a layer; any other use of it stands in the way."""
+def kept_functions(sublayers: Sublayers, project: Project, unused: Callable[[Module], Spans]) -> set[Definition]:
+    """The helpers that become layers and are called in `unused` code as well, for which they stay, with all that they call."""
+    kept: set[Definition] = set()
+    places = [
+        (definition, module, node)
+        for definition in sublayers.found
+        for module in project.modules.values()
+        if module.may_name((definition.name,))
+        for node in project.uses(definition, module)
+    ]
+    while True:
+        spans: dict[str, list[Span]] = {}
+        for each in kept:
+            spans.setdefault(each.module.path, []).append(each.module.span(each.node))
+        more = {
+            definition
+            for definition, module, node in places
+            if definition not in kept and Spans([*unused(module), *spans.get(module.path, ())]).hold(module.span(node))
+        }
+        if not more:
+            return kept
+        kept |= more
+
+
+def layer_changes(
+    definition: Definition, sublayers: Sublayers, project: Project, module: Module, unused: Spans
+) -> Iterator[Change]:
+    """Imports of a helper that becomes a layer; any other use of it stands in the way, but in `unused` code."""
     sublayer = sublayers.found[definition]
     known = {id(call.func) for _, call in sublayer.calls} | {id(node) for node in sublayers.values.references}
+    uses = [(node, unused.hold(module.span(node))) for node in project.uses(definition, module)]
+    apart = any(idle for _, idle in uses)
+    if apart and module is not definition.module:
+        if not all(idle for _, idle in uses):
+            raise Unsupported("a helper that makes layers is used outside of the model as well", uses[0][0])
+        return
     for entry in module.imports:
         if entry.alias.name == definition.name and project.exported(entry.target, module) == definition:
             if entry.alias.asname is not None:
                 raise Unsupported("a helper that makes layers is imported under another name", entry.statement)
             yield Rename(entry.alias, sublayer.class_name)
             yield from _listed(module, definition.name, sublayer.class_name)
-    for node in project.uses(definition, module):
-        if id(node) not in known:
+    for node, idle in uses:
+        if id(node) not in known and not idle:
             raise Unsupported("a helper that makes layers is used outside of the model as well", node)
 
 

@@ -58,13 +58,14 @@ from ..model_fns.model_fns import (
 from ..model_fns.only_predicting import check_only_predicts
 from ..model_fns.translations import is_refused
 from ..program.groups import is_part
+from ..program.unused_code import unused_spans
 from .canned_models import CannedClasses
 from .finding import ModelFnFinder
 from .finishing import finished
 from .loops import LoopRewrite
 from .outside_parts import rewrite_part
 from .own_helpers import held_edits, settle_helpers
-from .renaming import idle_imports, layer_changes, model_fn_changes, passes_on, value_changes
+from .renaming import idle_imports, kept_functions, layer_changes, model_fn_changes, passes_on, value_changes
 
 _REFERENCES = (
     task_reference,
@@ -163,8 +164,18 @@ class ProgramRewrite(LoopRewrite):
         with self.obstacles:
             predicting = [c for c in self.constructions if self._only_predicts(c)]
             check_only_predicts(predicting, self.estimators.reads, len(self.constructions) == 1)
+        self._keep_functions()
         self._share_tables()
         self._others.claim(self.constructions)
+
+    def _keep_functions(self) -> None:
+        """Let helpers stay for code that nothing names and that calls them."""
+        modules = self.project.modules.values()
+        self.kept = frozenset(kept_functions(self.sublayers, self.project, lambda m: unused_spans(modules, m)))
+        for definition in self.kept:
+            self._driver(definition.module)
+            span = definition.module.span(definition.node)
+            self._helpers[definition.module.path].kept.append(span)
 
     def _choose_loop(self) -> None:
         """Plain calls of `fit` and its like, or methods of the helpers."""
@@ -412,7 +423,9 @@ class ProgramRewrite(LoopRewrite):
         values = value_changes(self.sublayers, module)
         driver.change(*(value for value in values if not written.hold(module.span(value.target))))
         for definition in self.sublayers.found:
-            driver.change(*layer_changes(definition, self.sublayers, self.project, module))
+            driver.change(
+                *layer_changes(definition, self.sublayers, self.project, module, self._helpers[module.path].unused)
+            )
 
     def _unused_specs(self, module: Module) -> None:
         """Model_fns that nothing names stay for graphs, as other code that nothing names does."""

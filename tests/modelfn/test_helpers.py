@@ -110,14 +110,47 @@ def test_a_helper_is_a_class_of_its_name() -> None:
         ("def block(x, sizes=[]):\n    sizes.append(3)\n    return tf.layers.dense(x, len(sizes))", "is changed"),
         ("def block(x):\n    x = tf.layers.dense(x, 3)\n    return RATE  # HERE", "do not compute"),
         ("def block(*args):\n    return tf.layers.dense(args[0], 3)", "*args"),
-        (
-            "def block(x):\n    return tf.layers.dense(x, 3)\n\n\ndef other(x):\n    return block(x)",
-            "used outside of the model",
-        ),
+        ("def block(x):\n    return tf.layers.dense(x, 3)\n\n\nKEPT = block", "used outside of the model"),
     ],
 )
 def test_left_alone(helper: str, reason: str) -> None:
     assert reason in manual_reason(model_fn('predictions = block(features["x"])', before=f"\n\n{helper}\n"))
+
+
+UNUSED = """
+def inner(x, name):
+    with tf.variable_scope(name):
+        return tf.layers.dense(x, 3, name="fc")
+
+
+def block(x):
+    return inner(tf.layers.dense(x, 2), "inner")
+
+
+def other(x):
+    # nobody calls this
+    return block(x) + tf.layers.dense(x, 1)
+"""
+
+
+def test_code_that_nothing_names_keeps_the_helpers_that_it_calls() -> None:
+    text = migrate(model_fn('predictions = block(features["x"])', before=f"\n{UNUSED}\n"))
+    for line in (
+        "class Block(tf.keras.layers.Layer):",
+        "class Inner(tf.keras.layers.Layer):",
+        "def inner(x, name):\n    with tf.compat.v1.variable_scope(name):",
+        '    return inner(tf.compat.v1.layers.dense(x, 2), "inner")',
+        "    # nobody calls this\n    return block(x) + tf.compat.v1.layers.dense(x, 1)",
+        'self.block(features["x"])',
+    ):
+        assert line in text, line
+
+
+def test_a_helper_that_a_file_calls_for_both_stands_in_the_way() -> None:
+    other = "from layers import block\n\n\ndef other(x):\n    return block(x)\n"
+    layers = "import tensorflow as tf\n\n\ndef block(x):\n    return tf.layers.dense(x, 3)\n"
+    program = model_fn('predictions = block(features["x"])', before=f"\n{other}\n")
+    assert "used outside of the model" in manual_reason({"main.py": program, "layers.py": layers})
 
 
 NETWORK = """

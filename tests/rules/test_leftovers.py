@@ -103,8 +103,8 @@ def test_a_file_that_holds_more() -> None:
     assert list(leftovers({"other.py": Module("other.py", "from network import Network\n")}, [])) == []
 
 
-def test_the_file_of_a_class_that_a_model_fn_built_its_network_with() -> None:
-    folder = Path(__file__).parents[2] / "fixtures" / "text" / "cnn" / "before"
-    outcomes = run({path.name: path.read_text() for path in folder.glob("*.py")})
+def test_the_file_of_classes_that_a_program_no_longer_has() -> None:
+    folder = Path(__file__).parents[2] / "fixtures" / "programs" / "class_family" / "before"
+    outcomes = run({path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*.py")})
     told = [d.location.path for o in outcomes.values() for d in o.remaining if "nothing is left" in d.message]
-    assert told == ["text_cnn.py"]
+    assert told == ["config.py"]
