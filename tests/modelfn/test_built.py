@@ -113,6 +113,6 @@ def test_left_to_the_bridge(name: str) -> None:
     text = FILES["encoder.py"].replace(old, new, 1)
     assert text != FILES["encoder.py"]
     if name == "others derive from it":
-        text += "\n\nclass Small(Encoder):\n    pass\n\n\nSIZES = {\"small\": Small}\n"
+        text += '\n\nclass Small(Encoder):\n    pass\n\n\nSIZES = {"small": Small}\n'
     (unit,) = units(run({**FILES, "encoder.py": text}))
     assert unit.tier == "manual"

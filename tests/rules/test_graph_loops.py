@@ -43,7 +43,7 @@ def test_fit_trains_it() -> None:
     assert text.split('"p": w}, loss, train_op)\n\n\n')[1].startswith(
         "tf.keras.utils.set_random_seed(1)\n"
         'model = GraphModel(model_fn, params={"rate": 0.1})\n'
-        "model.compile(steps_per_execution=100)\n"
+        "model.compile()\n"
         "checkpoint = tf.train.Checkpoint(model=model)\n"
     )
     assert "steps = 3 - model.optimizer.iterations.numpy()" in text and "    model.fit(input_fn().take(steps), " in text

@@ -51,12 +51,11 @@ def test_a_test_of_something_else_is_not_named() -> None:
     assert noted({**FILES, "other_test.py": other}) == []
 
 
-def test_what_is_no_test_of_tensorflow_may_need_the_graph() -> None:
-    outcomes = run({**FILES, "other.py": TEST.replace("{case}", "object")})
-    assert "native" not in {unit.tier for unit in units(outcomes)}
-
-
-def test_a_case_that_the_program_imports_is_part_of_it() -> None:
-    files = {"network.py": NETWORK, "cases.py": TEST.replace("{case}", "tf.test.TestCase")}
-    outcomes = run({**files, "program.py": "import cases\n" + PROGRAM})
-    assert "native" not in {unit.tier for unit in units(outcomes)}
+@pytest.mark.parametrize(("case", "program"), [("object", PROGRAM), ("tf.test.TestCase", "import cases\n" + PROGRAM)])
+def test_what_may_be_no_test_keeps_the_function_that_it_calls(case: str, program: str) -> None:
+    outcomes = run({"network.py": NETWORK, "cases.py": TEST.replace("{case}", case), "program.py": program})
+    assert {unit.tier for unit in units(outcomes)} == {"native"}
+    network = outcomes["network.py"].after.decode()
+    assert "class Tower(" in network
+    assert "def tower(x, units):\n    return tf.compat.v1.layers.dense(x, units)\n" in network
+    assert "network.tower(tf.zeros([2, 2]), 3)" in outcomes["cases.py"].after.decode()
