@@ -43,6 +43,8 @@ _WRITTEN = frozenset(
     }
 )
 _PARSES = frozenset({"parse_args", "parse_known_args"})
+_INTERVALS = frozenset({"save_checkpoints_steps", "save_summary_steps"})
+"""Steps that are counted by, which None does not allow."""
 _OR_NONE = frozenset({"model_dir", "tf_random_seed", "train_distribute", "eval_distribute"})
 """Fields that say nothing where they are None."""
 _WITHOUT_EFFECT = frozenset({"session_config", "log_step_count_steps"})
@@ -195,6 +197,11 @@ def _configured(
     if statement is not None and not are_known(module, statement, construction.call, kept.values()):
         return "its configuration is made elsewhere"
     fields = {n: v for n, v in kept.items() if not is_none(v)}
+    for name in _INTERVALS & set(fields):
+        every = fields[name]
+        once = isinstance(every, ast.Name) and len(module.bindings(every)) == 1
+        if (once or isinstance(every, ast.Attribute)) and may_be_none(project, module, every):
+            return reason_at(f"`{name}` of its configuration, which may be None", module, every)
     if parameter is not None and "model_dir" not in fields:
         return reason_at("its configuration is used elsewhere", module, node)
     found, tasks = [], []

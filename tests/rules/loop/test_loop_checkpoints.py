@@ -204,3 +204,26 @@ def test_data_without_an_end_go_on_for_a_number_of_steps() -> None:
     made = 'estimator = tf.estimator.Estimator(model_fn, "here", params={"units": 1})\n'
     text = migrate(f"{model}{made}estimator.train(make_input_fn(8, None), max_steps=7)\n")
     assert "steps_per_epoch=steps" in text
+
+
+OPTION = """
+import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("--every", type=int{more})
+args = parser.parse_args()
+"""
+
+
+@pytest.mark.parametrize("more", ["", ", default=None"])
+@pytest.mark.parametrize("name", ["save_checkpoints_steps", "save_summary_steps"])
+@pytest.mark.parametrize("before", ["every = args.every\n", ""])
+def test_a_number_of_steps_that_may_be_none_keeps_the_helpers(more: str, name: str, before: str) -> None:
+    config = f"tf.estimator.RunConfig('here', {name}={'every' if before else 'args.every'})"
+    made = f"estimator = tf.estimator.Estimator(model_fn, params={{'units': 1}}, config={config})\n"
+    assert f"{name}=" in kept(TRAIN, MODEL + OPTION.format(more=more) + before + made)
+
+
+@pytest.mark.parametrize("more", [", default=5", ", required=True"])
+def test_a_number_of_steps_that_is_given_is_read_where_it_is_written(more: str) -> None:
+    text = made("config=tf.estimator.RunConfig('here', save_checkpoints_steps=args.every)", OPTION.format(more=more))
+    assert "% args.every == 0" in text
