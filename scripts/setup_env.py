@@ -108,7 +108,8 @@ def compile_sources(python: Path, *folders: Path) -> None:
 
     Packages hold files that are not for this Python (templates, Python 2), which stay as they are.
     """
-    subprocess.run([python, "-m", "compileall", "-qq", "-j", "0", *folders], cwd=ROOT, check=False)
+    if python.exists():
+        subprocess.run([python, "-m", "compileall", "-qq", "-j", "0", *folders], cwd=ROOT, check=False)
 
 
 def create(directory: Path, environment: Environment) -> int:

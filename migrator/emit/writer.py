@@ -88,6 +88,10 @@ class Writer(Expressions):
         """A statement with the comments above it and behind it."""
         return rows(self.shared.renderer.statement(node, self.transform, self.indent))
 
+    def look(self, node: ast.stmt) -> None:
+        """Let `transform` note what a statement reads, without writing it."""
+        self.shared.renderer.statement(node, self.transform, "")
+
     def leaf(self, leaf: Leaf) -> list[Row]:
         """One statement."""
         if leaf.node in self.skip:

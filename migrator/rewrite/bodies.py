@@ -15,15 +15,15 @@ def with_body(
     """A compound statement with another body, and another ``else``: none if that is empty, its own if that is None."""
     if not isinstance(statement, cst.BaseCompoundStatement):
         raise TypeError(f"a {type(statement).__name__} has no body")
-    old, (statements, footer) = statement.body, settled(body)
+    old, made = statement.body, block(body)
     new = statement.with_changes(
-        body=old.with_changes(body=statements, footer=footer or old.footer)
+        body=old.with_changes(body=made.body, footer=made.footer or old.footer)
         if isinstance(old, cst.IndentedBlock)
-        else cst.IndentedBlock(statements, footer=footer)
+        else made
     )
     if orelse is None:
         return new
-    return new.with_changes(orelse=cst.Else(_block(orelse)) if orelse else None)
+    return new.with_changes(orelse=cst.Else(block(orelse)) if orelse else None)
 
 
 def in_its_line(line: Statement, new: Sequence[Statement]) -> list[Statement]:
@@ -100,5 +100,7 @@ def with_remark(statement: Statement, line: Statement) -> Statement:
     return statement.with_changes(body=body.with_changes(header=line.trailing_whitespace))
 
 
-def _block(body: Sequence[Statement]) -> cst.IndentedBlock:
-    return cst.IndentedBlock(list(body))
+def block(rows: Iterable[Row], indent: str | None = None) -> cst.IndentedBlock:
+    """A block of rows, at the indentation of the file if none is given."""
+    statements, footer = settled(rows)
+    return cst.IndentedBlock(statements, footer=footer, indent=indent)

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 import libcst as cst
 
-from .bodies import settled, with_body
+from .bodies import below, block, settled, with_body
 from .changes import Row, Statement
-from .suites import rows, text_of
+from .suites import rows, text_of, trimmed
 from .templates import code
 
 _PLAIN = (cst.IfExp, cst.Lambda, cst.NamedExpr)
@@ -31,7 +31,7 @@ def with_else(statement: Row, orelse: Sequence[Row], chain: bool = True) -> Stat
     (other, *more) = orelse
     if chain and not more and isinstance(other, cst.If) and not other.leading_lines:
         return statement.with_changes(orelse=other)
-    return statement.with_changes(orelse=cst.Else(_block(orelse)))
+    return statement.with_changes(orelse=cst.Else(block(orelse)))
 
 
 def without_body(condition: str, orelse: Sequence[Row], indent: str = "") -> list[Row]:
@@ -52,18 +52,11 @@ def same(first: Sequence[Row], second: Sequence[Row]) -> bool:
 
 
 def in_scope(head: str, body: Sequence[Row]) -> list[Row]:
-    """Rows in a scope of which `head` is the text, below the blank lines above them."""
-    above = []
-    body = list(body)
-    while body and isinstance(body[0], cst.EmptyLine) and body[0].comment is None:
-        above.append(body.pop(0))
-    first = body[0]
-    if not isinstance(first, cst.EmptyLine):
-        lines = [*first.leading_lines]
-        while lines and lines[0].comment is None:
-            above.append(lines.pop(0))
-        body[0] = first.with_changes(leading_lines=lines)
-    return [*settled([*above, *opened([head], body)])[0]]
+    """Rows in a scope of which `head` is the text, below the blank line above them."""
+    first = next(iter(_above(body[0])), body[0])
+    apart = isinstance(first, cst.EmptyLine) and first.comment is None
+    (scope,) = opened([head], trimmed(body))
+    return [below([cst.EmptyLine(indent=False)], scope)] if apart and not isinstance(scope, cst.EmptyLine) else [scope]
 
 
 def without_blanks(found: Sequence[Row]) -> list[Row]:
@@ -125,8 +118,3 @@ def _is_factor(node: cst.BaseExpression) -> bool:
     if isinstance(node, _PLAIN) and not node.lpar:
         return False
     return not (isinstance(node, cst.BooleanOperation) and isinstance(node.operator, cst.Or) and not node.lpar)
-
-
-def _block(body: Iterable[Row]) -> cst.IndentedBlock:
-    statements, footer = settled(body)
-    return cst.IndentedBlock(statements, footer=footer)

@@ -14,7 +14,7 @@ import libcst as cst
 
 from migrator.vocabulary.unsupported import Unsupported
 
-from .bodies import settled, unspaced
+from .bodies import block, settled, unspaced
 from .changes import Row, Statement
 from .templates import code
 from .templates import lines as statements_of
@@ -128,8 +128,7 @@ def _named(line: cst.SimpleStatementLine) -> tuple[str, cst.BaseExpression] | No
 
 def defined(head: str, body: Iterable[Row]) -> Statement:
     """A function or a class from its head as it is, without the colon, and its body."""
-    statements, footer = settled(body)
-    return _head(head).with_changes(body=cst.IndentedBlock(statements, footer=footer))
+    return _head(head).with_changes(body=block(body))
 
 
 @functools.lru_cache(maxsize=1024)
@@ -140,11 +139,10 @@ def _head(head: str) -> Statement:
 
 def text_of(found: Iterable[Row], unit: str, indent: str = "") -> str:
     """Rows as text, one level of which is indented by `unit`."""
-    statements, footer = settled(found)
     if not indent:
+        statements, footer = settled(found)
         return cst.Module(statements, footer=footer, default_indent=unit).code
-    block = cst.IndentedBlock(statements, footer=footer, indent=indent)
-    return cst.Module([], default_indent=unit).code_for_node(block).partition("\n")[2]
+    return cst.Module([], default_indent=unit).code_for_node(block(found, indent)).partition("\n")[2]
 
 
 def names_of(found: Iterable[Row]) -> set[str]:

@@ -94,22 +94,17 @@ def _chosen(project: Project, module: Module, call: ast.Call) -> Lookup | None:
 def _spelled(drafts: Drafts, module: Module, call: ast.Call, found: Lookup) -> list[Change]:
     """The statements for one choice; none where its table is used otherwise."""
     names = OuterNames()
-    keys = [key.value if isinstance(key, ast.Constant) else None for key in found.table.keys]
     gone = without(drafts.project, module, found)
-    if None in keys or len({*keys}) < len(keys) or found.default is not None or gone is None:
+    if not found.keys or found.default is not None or gone is None:
         return []
     if any(isinstance(node, ast.Call) for node in ast.walk(found.key)):
         return []
     try:
-        made = [_made(drafts, module, call, found, number, names) for number in range(len(keys))]
+        made = [_made(drafts, module, call, found, number, names) for number in range(len(found.keys))]
     except Stuck:
         return []
     asked = module.cst.expression(found.key)
-    arms = [
-        (expr("{asked} == {key}", asked=asked, key=found.home.cst.expression(key)), value)
-        for key, value in zip(found.table.keys, made)
-        if key is not None
-    ]
+    arms = found.arms(asked, made)
 
     def make(name: str) -> list[Statement]:
         return by_test(name, arms, statements("raise KeyError({asked})", asked=asked))

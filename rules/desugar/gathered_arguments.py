@@ -21,7 +21,7 @@ from migrator.rewrite import Remove, Replace, expr, with_arguments
 
 from ..estimator_calls.derived_configs import RUN_CONFIG
 from ..estimator_calls.estimator_kinds import KINDS
-from ..estimator_calls.estimator_values import PREFIX
+from ..estimator_calls.estimator_values import METHODS, PREFIX
 from ..loop.comments import has_comments
 from ..loop.places import moves, whole
 
@@ -50,7 +50,6 @@ _DEFAULTS: dict[str, dict[str, str]] = {
 }
 """What parameters are where they are not given."""
 _OF_CANNED = dict.fromkeys(("model_dir", "config", "weight_column", "label_vocabulary"), "None")
-_METHODS = frozenset({"train", "evaluate", "predict"})
 
 
 SAVES, BY_CLOCK = "save_checkpoints_steps", "save_checkpoints_secs"
@@ -101,7 +100,7 @@ def _found(project: Project, module: Module) -> Iterator[list[Change]]:
 def _called(module: Module, call: ast.Call) -> str:
     """What a call makes, or which method of an Estimator it calls; empty for others."""
     name = module.resolve(call.func) or ""
-    if isinstance(call.func, ast.Attribute) and call.func.attr in _METHODS:
+    if isinstance(call.func, ast.Attribute) and call.func.attr in METHODS:
         made = module.assignment(call.func.value)
         of_estimator = (
             made is not None and isinstance(made.value, ast.Call) and module.resolve(made.value.func) in KINDS

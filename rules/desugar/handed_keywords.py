@@ -17,8 +17,7 @@ from migrator.rewrite import Change as Rewrite
 from migrator.rewrite import Replace, code, with_arguments, with_parameters
 
 from ..bridge.reached import reached
-
-_METHODS = frozenset({"train", "evaluate", "predict"})
+from ..estimator_calls.estimator_values import METHODS
 
 
 @Desugaring
@@ -66,7 +65,7 @@ def _is_known(module: Module, call: ast.Call) -> bool:
     """Whether a call is one of TensorFlow, of an entry of a table, of what Estimators do, or of the initializer of a base."""
     if isinstance(call.func, ast.Attribute) and call.func.attr == "__init__" and is_super(call.func.value):
         return True
-    if isinstance(call.func, ast.Attribute) and call.func.attr in _METHODS and b"stimator" in module.source:
+    if isinstance(call.func, ast.Attribute) and call.func.attr in METHODS and b"stimator" in module.source:
         return True
     return isinstance(call.func, ast.Subscript) or (module.resolve(call.func) or "").startswith("tensorflow.")
 

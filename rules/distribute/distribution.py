@@ -34,7 +34,6 @@ _OF_TPUS = frozenset({"TPU", "tpu"})
 """Those by which a program speaks of TPUs; it may have none."""
 _UNDERSTOOD = frozenset({"Strategy", "get_strategy", "distribute", "input_context", "TF_CONFIG", "partitioner"})
 """Those words that a loop of `fit` keeps the meaning of."""
-TRAINING = frozenset({"train", "evaluate", "predict"})
 """Methods by which a program shows that it uses its Estimator itself."""
 
 

@@ -9,6 +9,8 @@ from migrator.resolve.module import Module
 
 PREFIX = "tensorflow.estimator."
 ESTIMATOR = PREFIX + "Estimator"
+METHODS = frozenset({"train", "evaluate", "predict"})
+"""What an Estimator is made for."""
 EXTENDERS = frozenset(
     family + name
     for family in (PREFIX, "tensorflow.contrib.estimator.")

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.globals import OuterNames
+from migrator.normalise.draft.returns import sole_value
 from migrator.normalise.draft.stuck import Stuck
-from migrator.normalise.functions.applied import applied, returned_at_once, substituted, written
+from migrator.normalise.functions.applied import applied, substituted, written
 from migrator.normalise.functions.idle import taken_away
 from migrator.normalise.functions.inline import Inliner
 from migrator.normalise.values.possible_values import display, possible_values
@@ -145,7 +146,7 @@ def _written(drafts: Drafts, module: Module, node: ast.expr, called: set[tuple[s
         if found is None or not isinstance(found.node, ast.FunctionDef):
             return []
         called.add((found.module.path, found.name))
-        body = returned_at_once(found.node)
+        body = sole_value(found.node) if not found.node.decorator_list else None
         if body is None:
             return Inliner(drafts, module, node, found).changes()
         new = substituted(drafts, module, node, found.module, found.node, body, names)

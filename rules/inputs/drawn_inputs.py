@@ -13,9 +13,9 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 
+from ..estimator_calls.estimator_values import METHODS
 from ..model_fns.model_fns import PARTIAL
 
-_METHODS = frozenset({"train", "evaluate", "predict"})
 _SPECS = frozenset({"tensorflow.estimator.TrainSpec", "tensorflow.estimator.EvalSpec"})
 _DRAWN = frozenset(
     """random_normal random_uniform truncated_normal random_shuffle random_crop random_poisson random_gamma multinomial
@@ -46,7 +46,7 @@ def _input_fns(project: Project, module: Module) -> Iterator[Definition]:
     """Functions that are given to Estimators or to the specs of their training and evaluation."""
     for call in module.nodes(ast.Call):
         assert isinstance(call, ast.Call)
-        method = isinstance(call.func, ast.Attribute) and call.func.attr in _METHODS
+        method = isinstance(call.func, ast.Attribute) and call.func.attr in METHODS
         if not method and module.resolve(call.func) not in _SPECS:
             continue
         given = [keyword.value for keyword in call.keywords if keyword.arg == "input_fn"] or call.args[:1]

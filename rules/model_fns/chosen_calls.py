@@ -20,7 +20,7 @@ from migrator.normalise.functions.applied import applied, called_by
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
-from migrator.rewrite import Remove, Statement, code, expr, statements
+from migrator.rewrite import Remove, Statement, code, statements
 
 from ..optimizers.optimizers import OPTIMIZERS
 from .looked_up import Lookup, called_entry, lookup, without
@@ -29,8 +29,7 @@ from .translations import is_refused, translations
 if TYPE_CHECKING:
     import libcst as cst
 
-    Arm = tuple[cst.BaseExpression, cst.BaseExpression]
-    """What is asked, and what is computed then."""
+    from .looked_up import Arm
 
 _STEPS = frozenset(
     f"tensorflow.train.{name}" for name in ("get_global_step", "get_or_create_global_step", "create_global_step")
@@ -71,8 +70,7 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
     found = lookup(drafts.project, module, call)
     if found is None:
         return _conditional(module, call)
-    keys = [key.value if isinstance(key, ast.Constant) else None for key in found.table.keys]
-    if not keys or not all(isinstance(key, str) for key in keys) or len(set(keys)) < len(keys):
+    if not found.keys or not all(isinstance(key, str) for key in found.keys):
         return []
     others = [(module, found.default)] if found.default is not None else []
     made = [*_all_made(drafts.project, module, found), *(_Made.behind(drafts.project, *place) for place in others)]
@@ -97,11 +95,7 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
         if any(isinstance(node, ast.Call) for node in walk(found.key)):
             chosen = module.unused_name("chosen", call)
             before, asked = statements("{chosen} = {asked}", chosen=chosen, asked=asked), code(chosen)
-        arms = [
-            (expr("{asked} == {key}", asked=asked, key=found.home.cst.expression(key)), value)
-            for key, value in zip(found.table.keys, values)
-            if key is not None
-        ]
+        arms = found.arms(asked, values)
         last = statements("raise KeyError({asked})", asked=asked)
         if found.default is not None:
             last = statements("{own} = {other}", own=own, other=values[-1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,9 @@ from ..loop.places import moves
 
 if TYPE_CHECKING:
     import libcst as cst
+
+    Arm = tuple[cst.BaseExpression, cst.BaseExpression]
+    """What is asked, and what is computed then."""
 
 _LISTING = frozenset({"sorted", "list", "tuple", "set", "len"})
 
@@ -45,6 +49,17 @@ class Lookup:
     def values(self) -> list[tuple[Module, ast.expr]]:
         """All that it may give, without the default."""
         return [(self.home, value) for value in self.table.values]
+
+    @property
+    def keys(self) -> list[object]:
+        """The keys of the table, each a constant and another one; empty where some are not."""
+        keys: list[object] = [key.value if isinstance(key, ast.Constant) else None for key in self.table.keys]
+        return keys if None not in keys and len({*keys}) == len(keys) else []
+
+    def arms(self, asked: cst.BaseExpression, values: Sequence[cst.BaseExpression]) -> list[Arm]:
+        """Tests for the keys of the table, with what is computed where the key that is `asked` for is this one."""
+        keys = [self.home.cst.expression(key) for key in self.table.keys if key is not None]
+        return [(expr("{asked} == {key}", asked=asked, key=key), value) for key, value in zip(keys, values)]
 
     def names(self, module: Module) -> list[str | None]:
         """The names of the library of all that it may give, where the entry names or is one; None for others."""

@@ -10,7 +10,7 @@ from migrator.analyse.layers.sublayers import Sublayers
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
-from migrator.resolve.text import Span, Spans
+from migrator.resolve.text import Spans
 from migrator.rewrite import Change, Remove, Rename, Replace, code
 
 from ..estimator_calls.estimator_values import Construction
@@ -73,25 +73,20 @@ def value_changes(sublayers: Sublayers, module: Module) -> Iterator[Rename]:
 def kept_functions(sublayers: Sublayers, project: Project, unused: Callable[[Module], Spans]) -> set[Definition]:
     """The helpers that become layers and are called in `unused` code as well, for which they stay, with all that they call."""
     kept: set[Definition] = set()
-    places = [
-        (definition, module, node)
-        for definition in sublayers.found
-        for module in project.modules.values()
-        if module.may_name((definition.name,))
-        for node in project.uses(definition, module)
-    ]
-    while True:
-        spans: dict[str, list[Span]] = {}
-        for each in kept:
-            spans.setdefault(each.module.path, []).append(each.module.span(each.node))
+    code = {module: spans for module in project.modules.values() if [*(spans := unused(module))]}
+    while code:
         more = {
             definition
-            for definition, module, node in places
-            if definition not in kept and Spans([*unused(module), *spans.get(module.path, ())]).hold(module.span(node))
+            for definition in sublayers.found.keys() - kept
+            for module, spans in code.items()
+            if module.may_name((definition.name,))
+            if any(spans.hold(module.span(node)) for node in project.uses(definition, module))
         }
-        if not more:
-            return kept
         kept |= more
+        code = {}
+        for each in more:
+            code[each.module] = Spans([*code.get(each.module, ()), each.module.span(each.node)])
+    return kept
 
 
 def layer_changes(

@@ -24,10 +24,9 @@ from migrator.vendor import vendoring
 from migrator.vendor.vendored_runtime import CLUSTER_MODULE, TRAINING_MODULE, module_of
 from migrator.vocabulary.diagnostics import Edit, Location, NewFile, ProgramUnit
 
-from ..distribute.distribution import TRAINING
 from ..distribute.strategies import trains_on_replicas, trains_with_horovod
 from ..estimator_calls.driver import Driver
-from ..estimator_calls.estimator_values import ESTIMATOR, Construction, Values
+from ..estimator_calls.estimator_values import ESTIMATOR, METHODS, Construction, Values
 from ..estimator_calls.other_estimators import OtherEstimators
 from ..loop.loop import Loop, NotPlain
 from ..losses_metrics.metrics import AUC, KERAS_AUC, OF_CURVES
@@ -102,7 +101,7 @@ class Rewritten:
     @property
     def distributed(self) -> bool:
         """Whether the program may train on several devices or machines: as it says, or as others do who use its Estimators."""
-        return not self.used & TRAINING if self.several is None else self.several
+        return not self.used & METHODS if self.several is None else self.several
 
     def module_of(self, name: str, folder: str) -> str:
         """The module of a folder that has a helper, or is to have it."""
@@ -162,7 +161,7 @@ class Rewritten:
         """What the owner should know about the rewrite."""
         called = self.used.union(*(helpers.names for helpers in self._helpers.values()))
         trains = isinstance(self.loop, Loop) and any(use.method == "train" for use in self.loop.uses)
-        if not trains and not called & {*TRAINING, "train_and_evaluate", "export_saved_model", "export_savedmodel"}:
+        if not trains and not called & {*METHODS, "train_and_evaluate", "export_saved_model", "export_savedmodel"}:
             text = "no given file trains this Estimator: what does gets a Keras model now, so migrate it together with this"
             yield self.first.module, self.first.call, text
         if not any(helpers.vendored for helpers in self._helpers.values()) and self._has_columns(()):

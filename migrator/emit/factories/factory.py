@@ -114,7 +114,7 @@ class _Tracing(_FactoryWriter):
         for leaf in sorted(before, key=lambda leaf: leaf.index, reverse=True):
             if leaf.defs & self.read or leaf in effects:
                 chosen.append(leaf)
-                self.statement(leaf.node)
+                self.look(leaf.node)
                 for frame in leaf.frames:
                     if not isinstance(frame.node, ast.With):
                         self.read |= frame.reads()
@@ -307,7 +307,7 @@ def _config_rows(generator: ModelWriter) -> list[Row]:
         for condition in reversed(conditions):
             test = writer.text(condition.test)
             test = test if condition.arm == "body" else negated(condition.test, writer.text)
-            inner = opened([f"if {test}:"], inner)
+            inner = opened([f"{writer.indent}if {test}:"], inner)
         found += inner
     return found
 

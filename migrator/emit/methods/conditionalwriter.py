@@ -23,7 +23,7 @@ def op_rows(writer: TrainStepWriter, node: ast.expr) -> list[Row]:
     node = node.value if isinstance(node, ast.Starred) else node
     change = next((change for change in writer.train_op.changes if change.node is node), None)
     if change is not None:
-        return rows(change_lines(writer, change))
+        return writer.lines(*change_lines(writer, change))
     if isinstance(node, (ast.List, ast.Tuple)):
         return [row for part in node.elts for row in op_rows(writer, part)]
     if isinstance(node, ast.Call) and node in writer.updates:

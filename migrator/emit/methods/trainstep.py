@@ -321,7 +321,7 @@ def _needed(generator: ModelWriter, train_op: TrainOp, roots: list[Leaf]) -> lis
         if holds_op(writer, leaf.node) or writer.only_runs(leaf):
             writer.leaf(leaf)
         else:
-            writer.statement(leaf.node)
+            writer.look(leaf.node)
         for frame in leaf.frames:
             if isinstance(frame.node, ast.With):
                 dependency_rows(writer, frame.node)

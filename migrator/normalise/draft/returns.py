@@ -18,6 +18,12 @@ def own_returns(function: ast.FunctionDef) -> list[ast.Return]:
     return list(_returns(function.body))
 
 
+def sole_value(function: ast.FunctionDef) -> ast.expr | None:
+    """What a function returns that does nothing else."""
+    body = function.body[ast.get_docstring(function, clean=False) is not None :]
+    return body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None
+
+
 def own_nodes(nodes: list[ast.stmt]) -> Iterator[ast.AST]:
     """All nodes of statements in source order, without what stands in functions and classes in them."""
     stack: list[ast.AST] = list(reversed(nodes))

@@ -85,13 +85,6 @@ def written(
     return home.cst.filled(node, {each: code(names.texts[each.id]) for each in reads})
 
 
-def returned_at_once(function: ast.FunctionDef) -> ast.expr | None:
-    """What a function computes that does nothing else."""
-    body = function.body[1:] if ast.get_docstring(function, clean=False) is not None else function.body
-    plain = not function.decorator_list and len(body) == 1
-    return body[0].value if plain and isinstance(body[0], ast.Return) else None
-
-
 def substituted(
     drafts: Drafts,
     module: Module,

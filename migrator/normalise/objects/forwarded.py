@@ -12,6 +12,7 @@ import ast
 
 from migrator.normalise.draft.arguments import defaults, parameters
 from migrator.normalise.draft.draft import Change
+from migrator.normalise.draft.returns import sole_value
 from migrator.normalise.objects.methods import method_of
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
@@ -20,8 +21,7 @@ from migrator.rewrite import Replace, code, with_parameters
 
 def named_arguments(project: Project, module: Module, method: ast.FunctionDef) -> list[Change]:
     """The edits of a method that only hands ``*args`` and ``**kwargs`` on to another method of its object; else none."""
-    body = method.body[ast.get_docstring(method, clean=False) is not None :]
-    call = body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None
+    call = sole_value(method)
     own = parameters(method)
     given = method.args
     if not isinstance(call, ast.Call) or len(own) != 1 or given.vararg is None or given.kwarg is None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from migrator import rewrite
 from migrator.normalise.draft.draft import Change, Drafts
+from migrator.normalise.draft.returns import sole_value
 from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.inline import Inliner, assigned
 from migrator.normalise.objects.methods import lookup
@@ -137,8 +138,7 @@ def makers(project: Project, owner: Definition) -> Iterator[tuple[Definition, as
 
 def is_getter(method: ast.FunctionDef) -> bool:
     """Whether a method does nothing but to hand out an attribute."""
-    body = method.body[bool(ast.get_docstring(method)) :]
-    value = body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None
+    value = sole_value(method)
     own = [a.arg for a in method.args.args]
     return isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name) and own == [value.value.id]
 
