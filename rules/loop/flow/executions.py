@@ -10,14 +10,13 @@ from migrator.resolve.project import Project
 from ..loop import goes_on
 from ..settings import default_of, defines
 from ..use import Use
-from ..values import given_to
+from ..values import values_of
 
 GROUP = 100
 """Steps in a call."""
 LONG = 1000
 """Steps from which a training gains by it: a call saves about a millisecond a step where a model is small, nothing where it is
 large, and its graph takes half a second more to be made."""
-_MAX_HOPS = 5
 
 
 def in_groups(project: Project, uses: list[Use]) -> bool:
@@ -28,23 +27,18 @@ def in_groups(project: Project, uses: list[Use]) -> bool:
 
 def _is_long(project: Project, use: Use) -> bool:
     """Whether a training is seen to have as many steps as make it worth while."""
-    return use.method == "train" and use.limit is not None and _number(project, use.module, use.limit, 0) >= LONG
+    return use.method == "train" and use.limit is not None and _number(project, use.module, use.limit) >= LONG
 
 
-def _number(project: Project, module: Module, node: ast.expr, depth: int) -> int:
-    """The largest number that an expression is seen to be: a literal, or what a name or an option is by default; else 0."""
-    if isinstance(node, ast.Constant):
-        return node.value if isinstance(node.value, int) else 0
-    if depth > _MAX_HOPS:
-        return 0
-    places: list[tuple[Module, ast.expr]] = []
-    if isinstance(node, ast.Name):
-        statement = module.assignment(node)
-        places = given_to(project, module, node) if statement is None else [(module, statement.value)]
-    elif isinstance(node, ast.Attribute):
-        options = ((home, default_of(call)) for home, call in project.calls() if defines(call, node.attr))
-        places = [(home, default) for home, default in options if default is not None]
-    return max((_number(project, home, value, depth + 1) for home, value in places), default=0)
+def _number(project: Project, module: Module, node: ast.expr) -> int:
+    """The largest number that an expression is seen to be, itself or as the default of an option; else 0."""
+    values = values_of(project, module, node)
+    names = {value.attr for _, value in values if isinstance(value, ast.Attribute)}
+    options = [(home, default_of(call)) for home, call in project.calls() if any(defines(call, name) for name in names)]
+    for home, default in options:
+        values += values_of(project, home, default) if default is not None else []
+    known = (value.value for _, value in values if isinstance(value, ast.Constant))
+    return max((number for number in known if isinstance(number, int)), default=0)
 
 
 def _divides(uses: list[Use]) -> bool:
