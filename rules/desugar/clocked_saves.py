@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from migrator.analyse.function.translate import is_none
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
+from migrator.normalise.values.asked import is_something
 from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
 from migrator.rewrite import Change as Rewrite
@@ -15,7 +16,7 @@ from migrator.rewrite import Replace, code, expr, with_arguments
 
 from ..estimator_calls.derived_configs import RUN_CONFIG
 from ..loop.flow.chosen import SELDOM
-from .gathered_arguments import BY_CLOCK, SAVES, is_something
+from .gathered_arguments import BY_CLOCK, SAVES
 
 _SAID = f"an Estimator saves every 10 minutes where it is told no number of steps: every {SELDOM} steps now"
 
@@ -86,5 +87,5 @@ def _begun(module: Module, steps: ast.expr) -> ast.expr | None:
     lines = [target if isinstance(target, ast.Assign) else module.parent(target) for target in targets if target]
     stores = [line for line in lines if isinstance(line, ast.Assign) and len(line.targets) == 1]
     first = [line.value for line in stores if is_none(line.value)]
-    known = all(is_something(module, line, line.value) for line in stores if not is_none(line.value))
+    known = all(is_something(module, line.value) for line in stores if not is_none(line.value))
     return first[0] if known and len(first) == 1 and len(stores) == len(targets) else None

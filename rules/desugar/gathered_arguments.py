@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from migrator import rewrite
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
+from migrator.normalise.values.asked import is_something
 from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
@@ -148,8 +149,7 @@ def _defaults(module: Module, gathered: _Gathered) -> dict[str, str] | None:
         if module.scope(gathered.made) is not module.scope(call):
             return None
         for key in (key for key, surely in keys.items() if not surely):
-            stores = [(statement, more[key]) for statement, more in gathered.stores if key in more]
-            told = all(is_something(module, statement, value) for statement, value in stores)
+            told = all(is_something(module, more[key]) for _, more in gathered.stores if key in more)
             if key == SAVES and name == RUN_CONFIG and told and not several:
                 if BY_CLOCK in {*keys, *beside}:
                     return None
@@ -306,16 +306,6 @@ def _apart(module: Module, gathered: _Gathered, some: dict[str, str]) -> list[Ch
             return []  # within a statement that is written anew
         changes.append(_lines(statement, lines))
     return Change.of(module, *changes, *(Replace(read, written[key]) for read, key in gathered.reads))
-
-
-def is_something(module: Module, statement: ast.stmt, value: ast.expr) -> bool:
-    """Whether a value is not None where a statement runs: ``if n: config["save_checkpoints_steps"] = n``."""
-    around = module.parent(statement)
-    test = around.test if isinstance(around, ast.If) and statement in around.body else None
-    asked = test.left if isinstance(test, ast.Compare) else test
-    if isinstance(test, ast.Compare) and not isinstance(test.ops[0], (ast.Gt, ast.GtE, ast.IsNot)):
-        return False
-    return asked is not None and ast.dump(asked) == ast.dump(value)
 
 
 def _is_fixed(gathered: _Gathered, key: str, value: ast.expr) -> bool:

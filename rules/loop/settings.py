@@ -9,6 +9,7 @@ from typing import Optional
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
+from migrator.normalise.values.asked import is_something
 from migrator.normalise.values.possible_values import possible_values
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
@@ -198,10 +199,8 @@ def _configured(
         return "its configuration is made elsewhere"
     fields = {n: v for n, v in kept.items() if not is_none(v)}
     for name in _INTERVALS & set(fields):
-        every = fields[name]
-        once = isinstance(every, ast.Name) and len(module.bindings(every)) == 1
-        if (once or isinstance(every, ast.Attribute)) and may_be_none(project, module, every):
-            return reason_at(f"`{name}` of its configuration, which may be None", module, every)
+        if isinstance(fields[name], (ast.Name, ast.Attribute)) and may_be_none(project, module, fields[name]):
+            return reason_at(f"`{name}` of its configuration, which may be None", module, fields[name])
     if parameter is not None and "model_dir" not in fields:
         return reason_at("its configuration is used elsewhere", module, node)
     found, tasks = [], []
@@ -316,7 +315,8 @@ def default_of(call: ast.Call) -> ast.expr | None:
 def may_be_none(project: Project, module: Module, node: ast.expr) -> bool:
     """Whether None is one of the values of a number: of a name, or of an option that nobody has to give."""
     values = possible_values(project, module, node, whole=True).values
-    none = any(is_none(value) or _is_idle_option(project, value) for _, value in values)
+    open_values = [value for where, value in values if not is_something(where, value)]
+    none = any(is_none(value) or _is_idle_option(project, value) for value in open_values)
     if not isinstance(node, ast.Name):
         return none
     none = none or any(binding.is_none for binding in module.bindings(node))

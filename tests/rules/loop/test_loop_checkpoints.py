@@ -227,3 +227,17 @@ def test_a_number_of_steps_that_may_be_none_keeps_the_helpers(more: str, name: s
 def test_a_number_of_steps_that_is_given_is_read_where_it_is_written(more: str) -> None:
     text = made("config=tf.estimator.RunConfig('here', save_checkpoints_steps=args.every)", OPTION.format(more=more))
     assert "% args.every == 0" in text
+
+
+@pytest.mark.parametrize(
+    "every",
+    [
+        "every = args.every if args.every else 5\n",
+        "every = args.every if args.every is not None else 5\n",
+        "every = 5\nif args.every:\n    every = args.every\n",
+    ],
+)
+def test_a_number_of_steps_that_is_asked_for_is_none_nowhere(every: str) -> None:
+    before = OPTION.format(more="") + every
+    text = made("config=tf.estimator.RunConfig('here', save_checkpoints_steps=every)", before)
+    assert "% every == 0" in text
