@@ -75,6 +75,8 @@ class Body:
         """Names that the file imports."""
         self.sites: list[Site] = []
         self.site_of: dict[int, Site] = {}
+        self.doubtful: list[tuple[Site, Site]] = []
+        """Sites of a helper that may share variables under names which only its calls tell."""
         self.lookups: dict[ast.Call, tuple[ast.expr, ast.expr]] = {}
         """Calls that look up rows of tables which layers hold: the table, and the ids."""
         self.tables: dict[ast.expr, Site] = {}

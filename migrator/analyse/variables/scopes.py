@@ -108,17 +108,34 @@ def literal_pattern(node: ast.expr | None, names: Patterns | None = None) -> str
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else None
     if isinstance(node, ast.JoinedStr):
-        return "".join(str(v.value) if isinstance(v, ast.Constant) else "*" for v in node.values)
+        return "".join(str(v.value) if isinstance(v, ast.Constant) else _field(v, names) for v in node.values)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant):
-        return re.sub(r"%[^a-zA-Z]*[a-zA-Z]", "*", str(node.left.value))
+        values = node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
+        return _formatted(r"%[^a-zA-Z]*[a-zA-Z]", ("%s", "%d"), str(node.left.value), values, names)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
-        return (
-            re.sub(r"\{[^}]*\}", "*", str(node.func.value.value)) if isinstance(node.func.value, ast.Constant) else None
-        )
+        text = node.func.value.value if isinstance(node.func.value, ast.Constant) else None
+        return None if text is None else _formatted(r"\{[^}]*\}", ("{}",), str(text), node.args, names)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         left, right = literal_pattern(node.left, names), literal_pattern(node.right, names)
         return None if left is None and right is None else (left or "*") + (right or "*")
     return None
+
+
+def _formatted(field: str, plain: tuple[str, ...], text: str, values: list[ast.expr], names: Patterns | None) -> str:
+    """A text with ``*`` in the place of each `field`, or what is known of the value that a `plain` one shows."""
+    fields = re.findall(field, text)
+    known = len(fields) == len(values) and all(each in plain for each in fields)
+    shown = iter([_field(value, names) if known else "*" for value in values])
+    return re.sub(field, lambda _: next(shown) if known else "*", text)
+
+
+def _field(node: ast.expr, names: Patterns | None) -> str:
+    """What is known of a value that is formatted into a name."""
+    if isinstance(node, ast.FormattedValue):
+        if node.conversion != -1 or node.format_spec is not None:
+            return "*"
+        node = node.value
+    return (literal_pattern(node, names) if isinstance(node, ast.Name) else None) or "*"
 
 
 def given_names(site: Site, names: Patterns) -> Patterns:
@@ -128,6 +145,8 @@ def given_names(site: Site, names: Patterns) -> Patterns:
         pattern = literal_pattern(node, names)
         if is_none(node) or (isinstance(node, ast.Name) and names.get(node.id) == NO_NAME):
             pattern = NO_NAME
+        if isinstance(node, ast.Constant) and type(node.value) is int:
+            pattern = str(node.value)
         if pattern is not None:
             found[name] = pattern
     return found
@@ -149,7 +168,7 @@ def keras_name(plan: Body, site: Site, text: str, write: Callable[[ast.expr], st
         return f'"{name}" % {write(counters[0])}'
     if not prefix or "*" in prefix:
         return text
-    prefix = prefix.replace("/", "_")  # Keras 3 allows no slash
+    prefix = prefix.lstrip("/").replace("/", "_")  # Keras 3 allows no slash
     quote = re.match(r"[fF]?(?:\"\"\"|'''|[\"'])", text)
     if quote is not None and _begins_with_literal(site.layer.name) and not re.search(r"[%{}\\]", prefix):
         return text[: quote.end()] + prefix + text[quote.end() :]
@@ -296,7 +315,7 @@ def _pairs(
         for tf1, keras in site.layer.variables:
             if keras == "bias" and unbiased:
                 continue
-            name = f"{scope}{prefix}{own}{'/' if tf1 and own else ''}{tf1}"
+            name = f"{scope}{prefix}{own}{'/' if tf1 and own else ''}{tf1}".lstrip("/")  # of scopes without a name
             attribute = "embeddings" if site.embedding else keras
             yield name, f"{own_path}.{attribute}" if attribute else own_path, (*around, site)
 

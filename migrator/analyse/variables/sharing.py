@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from migrator.analyse.function.body import Body
     from migrator.analyse.layers.site import Site
 
+_NOT_LITERAL = "variables may be shared under a name that is not a literal"
+
 
 def share(plan: Body, sites: list[Site]) -> None:
     """Find the sites that use the layer of an earlier one. Raises Unsupported where that is not certain."""
@@ -76,7 +78,9 @@ def _share_variables(plan: Body, site: Site, earlier: list[Site]) -> None:
             continue
         if same is None:
             if reused or is_reused(plan, other):
-                raise Unsupported("variables may be shared under a name that is not a literal", site.call)
+                if not plan.is_helper:
+                    raise Unsupported(_NOT_LITERAL, site.call)
+                plan.doubtful.append((other, site))  # each call of the helper may tell the names
             continue
         shown = full or ast.unparse(site.layer.name or site.call.func)
         if "*" in shown and not reused and not is_reused(plan, other):
@@ -188,7 +192,7 @@ def refuse_shared_variables(plan: Body) -> None:
     seen: dict[str, list[Sites]] = {}
     for name, _, sites in variable_pairs(plan):
         if not name and _speaks_of_reuse(plan, sites):
-            raise Unsupported("variables may be shared under a name that is not a literal", sites[-1].call)
+            raise Unsupported(_NOT_LITERAL, sites[-1].call)
         if not name or "*" in name or sites[-1].layer.keras:
             continue
         for others in seen.setdefault(name, []):
@@ -196,6 +200,31 @@ def refuse_shared_variables(plan: Body) -> None:
             if first is second or not exclusive(first, second):
                 raise Unsupported(f"the variable `{name}` is shared by two calls", sites[0].call)
         seen[name].append(sites)
+    _settle_doubts(plan)
+
+
+def _settle_doubts(plan: Body) -> None:
+    """Refuse two layers of a helper that may be one variable in TF1, unless the names tell them apart which its calls give it."""
+    named: dict[Sites, set[str]] = {}
+    for name, _, sites in variable_pairs(plan):
+        for depth in range(len(sites)):
+            named.setdefault(sites[: depth + 1], set()).add(name)
+    for around, helper in _helpers(plan):
+        for first, second in helper.doubtful:
+            if second.first is not None:
+                continue  # it is one that was compared with `first` itself
+            one, other = (named.get((*around, site), {""}) for site in (first, second))
+            if "" in one | other or any(a == b or _may_meet(a, b) for a in one for b in other):
+                raise Unsupported(_NOT_LITERAL, second.call)
+
+
+def _helpers(plan: Body, around: Sites = ()) -> Iterator[tuple[Sites, Body]]:
+    """The helpers that a body calls, and those that they call, each with the sites that lead to it."""
+    for site in plan.sites:
+        helpers = [each for each in (site.layer.helper, *site.layer.alternatives) if each is not None]
+        for helper in helpers if site.first is None else ():
+            yield (*around, site), helper
+            yield from _helpers(helper, (*around, site))
 
 
 def _speaks_of_reuse(plan: Body, sites: Sites) -> bool:
