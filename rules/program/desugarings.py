@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from migrator.normalise.desugaring import Desugaring, OfCall, OfFiles, OfFunction
-from migrator.normalise.functions import joined_values, known_nones, settled_choices, starred
+from migrator.normalise.functions import joined_values, known_nones, settled_choices, spread_options, starred
 from migrator.normalise.names import apart, asserted, optional_imports
 from migrator.normalise.objects import copied
 
@@ -102,6 +102,7 @@ CALLS: tuple[Desugaring[OfCall], ...] = (
     templates.expand,
     optimizer_wrappers.expand,
     starred.expand,
+    spread_options.expand,
     extra_keywords.expand,
     argument_scopes.expand,
     head_specs.expand,
