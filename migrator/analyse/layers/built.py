@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _PLAIN = (
     ast.Constant, ast.BinOp, ast.UnaryOp, ast.Subscript, ast.Slice, ast.Tuple, ast.List, ast.keyword, ast.operator,
-    ast.unaryop,
+    ast.unaryop, ast.IfExp, ast.Compare, ast.BoolOp, ast.cmpop, ast.boolop,
 )  # fmt: skip
 _FUNCTIONS = frozenset({"int", "float", "len", "min", "max", "list", "tuple", "range", "zip", "enumerate", "reversed"})
 _LIBRARIES = ("numpy.", "math.")

@@ -1,4 +1,4 @@
-"""Names inside the body of a function that is put in another place."""
+"""Names inside the body of a function that is put in another place, or in which names are changed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from migrator.analyse.statements.names import binds
+from migrator.normalise.draft.returns import own_nodes
 from migrator.resolve.syntax import children, walk
 
 
@@ -55,3 +56,17 @@ def first_reads(body: list[ast.stmt], name: str) -> list[ast.Name]:
             return []
         return [node for node in found if isinstance(node.ctx, ast.Load)]
     return []
+
+
+def quoted(function: ast.FunctionDef, names: list[ast.Name]) -> bool:
+    """Whether an f-string reads one of `names`: what it reads has no reliable place."""
+    strings = [n for n in own_nodes(function.body) if isinstance(n, ast.JoinedStr)]
+    return not {n for text in strings for n in walk(text)}.isdisjoint(names)
+
+
+def straight_statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements that run once, in their order, whatever the conditions."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, ast.With):
+            yield from straight_statements(statement.body)

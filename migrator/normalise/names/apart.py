@@ -7,11 +7,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
-from migrator.normalise.draft.returns import own_nodes
+from migrator.normalise.draft.local_names import quoted, straight_statements
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import place_of, target_name, walk
 from migrator.rewrite import Remove, Replace, expr, statements
@@ -48,7 +48,7 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
         return tf.matmul(x, w_2)
     ```
     """
-    straight = list(_straight(function.body))
+    straight = list(straight_statements(function.body))
     statements = [node for statement in function.body for node in walk(statement) if isinstance(node, ast.Assign)]
     scope = module.scope(function.body[0])
     for name in sorted(set(filter(None, (_made(module, statement) for statement in statements)))):
@@ -58,13 +58,13 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
         made = [statement for statement in statements if _made(module, statement) == name]
         first = place_of(made[0])
         below = _last_apart(module, straight, name, found)
-        if below and first < min(map(place_of, below)) and not _quoted(function, below):
+        if below and first < min(map(place_of, below)) and not quoted(function, below):
             return _renamed(module, function, below, max(2, len([s for s in made if s in straight])))
         for loop in straight:
             if isinstance(loop, ast.For) and first < place_of(loop) and _makes_first(module, loop, name):
                 above = [n for n in found if place_of(n) < place_of(loop)]
                 after = any(n.lineno > _ends(loop) for n in found)
-                if not after and not _quoted(function, above):
+                if not after and not quoted(function, above):
                     return _renamed(module, function, above, 2)
     return (
         _apart_as_objects(module, function, straight)
@@ -85,7 +85,7 @@ def _apart_as_objects(module: Module, function: ast.FunctionDef, straight: list[
             continue
         found = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == name]
         below = [n for n in found if place_of(n) >= place_of(anew[-1])]
-        if len(below) < len(found) and all(module.scope(n) is scope for n in found) and not _quoted(function, below):
+        if len(below) < len(found) and all(module.scope(n) is scope for n in found) and not quoted(function, below):
             return _renamed(module, function, below, max(2, len(anew)))
     return []
 
@@ -112,7 +112,7 @@ def _last_apart(module: Module, straight: list[ast.stmt], name: str, found: list
 
 def _makes_first(module: Module, loop: ast.For, name: str) -> bool:
     """Whether each turn of a loop makes a variable of this name, before anything in the loop speaks of the name."""
-    for node in (loop.target, loop.iter, *_straight(loop.body)):
+    for node in (loop.target, loop.iter, *straight_statements(loop.body)):
         parts = [item.context_expr for item in node.items] if isinstance(node, ast.With) else [node]
         if any(isinstance(n, ast.Name) and n.id == name for part in parts for n in walk(part)):
             return _made(module, node) == name and not _reads(node, name)
@@ -140,7 +140,7 @@ def _apart_from_options(module: Module, function: ast.FunctionDef, straight: lis
             continue
         target = last.targets[0]
         below = [n for n in found if n is target or n.lineno > _ends(last)]
-        if any(module.scope(n) is not scope for n in found) or _quoted(function, below):
+        if any(module.scope(n) is not scope for n in found) or quoted(function, below):
             continue
         return _renamed(module, function, below, 2)
     return []
@@ -162,7 +162,7 @@ def _without_alias(module: Module, function: ast.FunctionDef, straight: list[ast
         if inner or len(stores) != len(above) + 1 or {n.id for n in above} != {name, value.id}:
             continue
         below = [n for n in of_both if n.id == name and place_of(n) > place_of(value)]
-        if below and not _quoted(function, below):
+        if below and not quoted(function, below):
             return Change.of(module, Remove(statement), *(Replace(n, value.id) for n in below))
     return []
 
@@ -182,7 +182,7 @@ def _apart_from_loss(module: Module, function: ast.FunctionDef, straight: list[a
         if (
             not _meets_labels(function, name, statement)
             or any(module.scope(n) is not scope for n in found)
-            or _quoted(function, below)
+            or quoted(function, below)
         ):
             continue
         new, value = _free(module, function, name, 2), module.cst.expression(inner.value)
@@ -239,12 +239,6 @@ def _is_tensor(module: Module, value: ast.expr) -> bool:
     )
 
 
-def _quoted(function: ast.FunctionDef, names: list[ast.Name]) -> bool:
-    """Whether an f-string reads one of `names`: what it reads has no reliable place."""
-    strings = [n for n in own_nodes(function.body) if isinstance(n, ast.JoinedStr)]
-    return not {n for text in strings for n in walk(text)}.isdisjoint(names)
-
-
 def _made(module: Module, node: ast.AST) -> str | None:
     """The name that a statement gives to a variable which it makes."""
     made = (
@@ -255,14 +249,6 @@ def _made(module: Module, node: ast.AST) -> str | None:
 
 def _reads(statement: ast.AST, name: str) -> bool:
     return any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load) for n in walk(statement))
-
-
-def _straight(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements that run once, in their order, whatever the conditions."""
-    for statement in body:
-        yield statement
-        if isinstance(statement, ast.With):
-            yield from _straight(statement.body)
 
 
 def _free(module: Module, function: ast.FunctionDef, name: str, first: int) -> str:
