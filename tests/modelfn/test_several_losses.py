@@ -115,8 +115,32 @@ def test_what_native_cannot_hold(train: str, reason: str) -> None:
     assert reason in manual_reason(program(train))
 
 
-def test_losses_that_differ_in_evaluation() -> None:
-    body = BODY.replace(
-        "loss = a_loss + b_loss\n", "loss = a_loss if mode == tf.estimator.ModeKeys.EVAL else a_loss + b_loss\n"
+@pytest.mark.parametrize(
+    "loss", ["a_loss if mode == tf.estimator.ModeKeys.EVAL else a_loss + b_loss", "a_loss + b_loss"]
+)
+def test_losses_that_differ_in_evaluation(loss: str) -> None:
+    end = "loss=loss)" if " if " in loss else "loss=a_loss)"
+    body = BODY.replace("loss = a_loss + b_loss\n", f"loss = {loss}\n").replace("mode, loss=loss)", f"mode, {end}")
+    text = migrate(program(f"train_op = tf.group({A}, {B})", body))
+    losses = method(text, "compute_losses")
+    assert losses.startswith("def compute_losses(self, x, y, y_pred, training=True):\n")
+    assert "if training" in losses or "if not training" in losses
+    assert 'return self.compute_losses(x, y, y_pred, training)["loss"]' in method(text, "compute_loss")
+    assert "self.compute_loss(x, y, y_pred, sample_weight, training=False)" in method(text, "test_step")
+    assert "losses = self.compute_losses(x, y, y_pred)\n" in method(text, "train_step")
+
+
+def test_a_loss_of_what_only_the_training_computes() -> None:
+    late = "b_loss = tf.reduce_mean(tf.abs(labels - second - first))\n"
+    noise = 'noise = tf.layers.dense(features["x"], 1, name="second/noise")\n'
+    body = BODY.replace(late, "").replace("loss = a_loss + b_loss\n", "loss = 2.0 * a_loss\n")
+    body = body.replace("a_vars =", f"{noise}{late.replace('second', 'noise')}a_vars =")
+    losses = method(migrate(program(f"train_op = tf.group({A}, {B})", body)), "compute_losses")
+    assert losses.endswith(
+        "    if training:\n"
+        '        b_loss = tf.reduce_mean(tf.abs(y - y_pred["noise"] - y_pred["first"]))\n'
+        "    self.loss_metric.update_state(loss)\n"
+        "    if not training:\n"
+        '        return {"loss": loss}\n'
+        '    return {"loss": loss, "a_loss": a_loss, "b_loss": b_loss}\n'
     )
-    assert "that differ in evaluation" in manual_reason(program(f"train_op = tf.group({A}, {B})", body))

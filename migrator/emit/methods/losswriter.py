@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.plan import Plan
 from migrator.analyse.layers.site import Site
 from migrator.analyse.results.fedlabels import given_labels
@@ -42,13 +41,26 @@ class LossWriter(CallWriter):
         self.modes = frozenset(results)
         self.results = {mode: shared.plan.reads(node) for mode, node in results.items()}
         self.results["train"] = self.results.get("train", set()) | set(others)
+        self.others = bool(others)
+        """Whether optimizers have losses of their own."""
+        self.lacks_others = False
+        """Whether evaluations cannot compute all of these."""
 
     def guard(self, leaf: Leaf) -> str | None:
         """The test that a statement needs. Summaries need none: they are written in training only."""
+        if self.others and "eval" in self.modes and "eval" not in leaf.modes and self._reads_training(leaf):
+            self.lacks_others = True
+            return "training"
         missing = {mode for mode in self.modes - leaf.guard if self._read_in(leaf, mode)}
         if not missing or not leaf.defs:
             return None
         return "training" if "train" in leaf.guard else "not training"
+
+    def _reads_training(self, leaf: Leaf) -> bool:
+        """Whether a statement needs what the forward pass computes in training alone."""
+        plan = self.plan
+        needed = plan.slicer.closure(plan.slicer.inputs(leaf), leaf.index, "train", leaf) - set(self.leaves)
+        return any("eval" not in other.modes and not plan.is_static(other) for other in needed)
 
     def _mode_text(self, table: dict[str, bool], node: ast.AST) -> str:
         on = {mode for mode in self.modes if table[mode]}
@@ -88,7 +100,7 @@ def loss_methods(generator: ModelWriter, leaves: list[Leaf]) -> tuple[Sequence[R
 
     writer, body, name = written(generator.lean(support, draft))
     if generator.partial:
-        step = test_step_method(generator, False) if plan.fed else []
+        step = test_step_method(generator, writer.uses_training) if writer.uses_training or plan.fed else []
         return losses_methods(generator, writer, trimmed(body), name), step
     facts = shared.facts
     share = f" / {shared.tf}.distribute.get_strategy().num_replicas_in_sync"
@@ -128,24 +140,27 @@ def test_step_method(generator: ModelWriter, training: bool) -> Sequence[Row]:
 
 def losses_methods(generator: ModelWriter, writer: LossWriter, body: list[Row], result: str) -> Sequence[Row]:
     """`compute_losses` and `compute_loss` of a model whose optimizers have a loss each. `body` computes all of them."""
-    plan = generator.plan
-    if writer.uses_training:
-        raise Unsupported("losses of several optimizers that differ in evaluation are not migrated yet", plan.function)
+    plan, tells = generator.plan, writer.uses_training
     if not result.isidentifier():
         body, result = [*body, *writer.lines(f"loss = {result}")], "loss"
     pairs = [("loss", result), *((name, writer.names.get(name, name)) for name in plan.partial_losses)]
     entries = ", ".join(f'"{key}": {text}' for key, text in pairs)
-    return statements(
+    flag, read = (", training=True", ", training") if tells else ("", "")
+    alone = (
+        statements('if not training:\n    return {{"loss": {result}}}', result=result) if writer.lacks_others else []
+    )
+    computed = statements(
         """
-        def compute_losses(self, x, y, y_pred):
-            {body}
-            self.loss_metric.update_state({result})
-            return {losses}
-
-        def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None):
-            return self.compute_losses(x, y, y_pred)["loss"]
+        {body}
+        self.loss_metric.update_state({result})
+        {alone}
+        return {losses}
         """,
         body=trimmed(body),
         result=result,
+        alone=alone,
         losses=code(f"{{{entries}}}"),
     )
+    head = f"def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None{flag})"
+    whole = rows([f'return self.compute_losses(x, y, y_pred{read})["loss"]'])
+    return [defined(f"def compute_losses(self, x, y, y_pred{flag})", computed), *rows([""]), defined(head, whole)]

@@ -24,8 +24,8 @@ from migrator.analyse.training.updates import (
     gradient_arguments,
     is_method,
 )
-from migrator.analyse.variables.variablechoices import asks_for_variable
-from migrator.analyse.variables.variables import chosen_by_attributes
+from migrator.analyse.variables.variablechoices import asks_for_variable, chosen
+from migrator.analyse.variables.variablelists import written
 from migrator.emit.methods.conditionalwriter import dependency_rows, holds_op, op_rows, turn_rows
 from migrator.emit.writer import Writer
 from migrator.resolve.syntax import walk
@@ -65,9 +65,9 @@ class TrainStepWriter(Writer):
         if added is not None and self._is_update(added):
             return self.text(added)
         if isinstance(node, ast.ListComp):
-            text = chosen_by_attributes(self.plan, self.shared.class_name, node)
-            if text is not None:
-                return text
+            choice = chosen(self.plan, node, self.at)
+            if choice is not None:
+                return written(self.plan, choice, node)
         if isinstance(node, ast.Compare) and asks_for_variable(self.model, node, self.at):
             raise Unsupported("the train op compares variables, which tensors do not answer", node)
         if isinstance(node, ast.Assign):
@@ -237,17 +237,22 @@ def train_step_method(generator: ModelWriter, train_op: TrainOp) -> Sequence[Row
     roots = [*effects, *(update.at for update in train_op.updates), *(change.at for change in train_op.changes)]
     leaves = _needed(generator, train_op, roots)
     support = generator.static_names(leaves, [])
-    writer = TrainStepWriter(generator, train_op)
-    every = sorted({*leaves, *support}, key=lambda leaf: leaf.index)
-    for leaf in every:
-        if leaf.defs & _OWN:
-            name = sorted(leaf.defs & _OWN)[0]
-            raise Unsupported(f"`{name}` is a name that the generated train_step needs", leaf.node)
-    body = trimmed(writer.rows([leaf for leaf in every if not isinstance(leaf.node, ast.Return)]))
-    for update in train_op.updates:
-        if isinstance(update.at.node, ast.Return):
-            writer.at = update.at
-            body += writer.lines(*writer.text(update.call).split("\n"))
+
+    def written(support: set[Leaf]) -> tuple[TrainStepWriter, list[Row]]:
+        writer = TrainStepWriter(generator, train_op)
+        every = sorted({*leaves, *support}, key=lambda leaf: leaf.index)
+        for leaf in every:
+            if leaf.defs & _OWN:
+                name = sorted(leaf.defs & _OWN)[0]
+                raise Unsupported(f"`{name}` is a name that the generated train_step needs", leaf.node)
+        body = trimmed(writer.rows([leaf for leaf in every if not isinstance(leaf.node, ast.Return)]))
+        for update in train_op.updates:
+            if isinstance(update.at.node, ast.Return):
+                writer.at = update.at
+                body += writer.lines(*writer.text(update.call).split("\n"))
+        return writer, body
+
+    writer, body = written(generator.lean(support, lambda some: written(some)[1]))
     averages = train_op.averages
     if averages is not None:
         variables, steps = writer.all_variables(), ", self.optimizer.iterations" if averages.counted else ""
