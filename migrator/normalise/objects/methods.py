@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from migrator.analyse.statements.names import MUTATORS
 from migrator.normalise.draft.stuck import Stuck
+from migrator.normalise.values.entries import entry_values
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
@@ -92,6 +93,8 @@ def _method_above(project: Project, module: Module, call: ast.Call, name: str) -
 
 def class_of(project: Project, module: Module, node: ast.expr) -> tuple[Definition | None, bool]:
     """The class that an expression is an object of, or that it is itself (then True)."""
+    if isinstance(node, ast.Subscript):
+        return _class_of_entry(project, module, node), False
     if not isinstance(node, (ast.Name, ast.Attribute)):
         return None, False
     definition = project.definition(module, node)
@@ -108,11 +111,25 @@ def class_of(project: Project, module: Module, node: ast.expr) -> tuple[Definiti
         return _self_class(module, function, bound)
     if isinstance(bound, ast.Name):
         statement = module.statement(bound)
-        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call) and len(statement.targets) == 1:
-            made = project.definition(module, statement.value.func)
-            if made is not None and isinstance(made.node, ast.ClassDef) and statement.targets[0] is bound:
-                return made, False
+        if isinstance(statement, ast.Assign) and statement.targets == [bound]:
+            if isinstance(statement.value, ast.Subscript):
+                return _class_of_entry(project, module, statement.value), False
+            return _class_made(project, module, statement.value), False
     return None, False
+
+
+def _class_made(project: Project, module: Module, node: ast.expr) -> Definition | None:
+    """The class of the program that a call makes an object of."""
+    made = project.definition(module, node.func) if isinstance(node, ast.Call) else None
+    return made if made is not None and isinstance(made.node, ast.ClassDef) else None
+
+
+def _class_of_entry(project: Project, module: Module, node: ast.Subscript) -> Definition | None:
+    """The class of the object that is handed to a model_fn among its params."""
+    values = entry_values(project, module, node)
+    found = {_class_made(project, *place) or class_of(project, *place)[0] for place in values}
+    whole = any(class_of(project, *place)[1] for place in values)
+    return found.pop() if len(found) == 1 and not whole else None
 
 
 def _self_class(module: Module, function: ast.AST | None, bound: ast.arg) -> tuple[Definition | None, bool]:
