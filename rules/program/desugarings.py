@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from migrator.normalise.desugaring import Desugaring, OfCall, OfFiles, OfFunction
 from migrator.normalise.functions import joined_values, known_nones, settled_choices, spread_options, starred
-from migrator.normalise.names import apart, asserted, fallback_sizes, optional_imports
+from migrator.normalise.names import apart, asserted, fallback_sizes, filled_dicts, optional_imports
 from migrator.normalise.objects import copied
 
 from ..canned import chosen_estimators, head_specs
@@ -119,6 +119,7 @@ FUNCTIONS: tuple[Desugaring[OfFunction], ...] = (
     copied.expand,
     asserted.expand,
     fallback_sizes.expand,
+    filled_dicts.expand,
     settled_choices.expand,
     known_nones.expand,
     unpaired_metrics.expand,
