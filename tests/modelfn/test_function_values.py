@@ -42,6 +42,42 @@ def test_one_of_two_functions() -> None:
     assert "block" not in method(text, "call", "Model")
 
 
+def test_calls_that_give_different_functions() -> None:
+    body = f"{TRAINING}net = tower(features['x'], plain, training)\npredictions = tower(net, normal, training)"
+    made = method(migrate(model_fn(body, before=BLOCKS + TOWER)), "__init__", "Model")
+    assert "self.tower = Tower(Plain)" in made and "self.tower_1 = Tower(Normal)" in made
+
+
+def test_calls_that_give_the_same_function() -> None:
+    more = "\n\ndef first(x, training):\n    return tower(x, plain, training)\n"
+    body = f"{TRAINING}net = first(features['x'], training)\npredictions = tower(net, plain, training)"
+    text = migrate(model_fn(body, before=DENSE + TOWER + more))
+    assert method(text, "__init__", "Model").count("Tower(Plain)") == 1 and text.count("Tower(Plain)") == 2
+
+
+def test_calls_that_fill_in_the_same_function() -> None:
+    before = """
+    import functools
+
+    import tensorflow as tf
+
+
+    def dense(x, units):
+        return tf.layers.dense(x, units)
+
+
+    def twice(x, layer):
+        return layer(layer(x))
+
+
+    def network(x, units):
+        return twice(x, functools.partial(dense, units=units))
+    """
+    body = "net = network(features['x'], 3)\npredictions = twice(net, functools.partial(dense, units=4))"
+    text = migrate(model_fn(body, before=before))
+    assert "Twice(functools.partial(Dense, units=units))" in text and "Twice(functools.partial(Dense, units=4))" in text
+
+
 def test_one_function_keeps_the_names_of_its_variables() -> None:
     text = migrate(
         model_fn(
@@ -143,7 +179,8 @@ DENSE = BLOCKS.split("\n\n\n")[0]
         ("predictions = tower(features['x'], plain, training)", f"{DENSE}{TOWER}    print(block_fn)\n", "more than"),
         ("predictions = tower(features['x'], plain, training)", DENSE + TOWER.replace("net\n", "net * len([block_fn])\n", 1)
          .replace("return net", "return net * len([block_fn])"), "used for more than a call"),
-        ("predictions = tower(features['x'], plain, training) + tower(features['x'], normal, training)", BLOCKS + TOWER,
+        ("predictions = first(features['x'], training) + tower(features['x'], normal, training)",
+         BLOCKS + TOWER + "\n\ndef first(x, training):\n    return tower(x, plain, training)\n",
          "another function in each call"),
         ("block = plain if params['a'] else tf.nn.relu\npredictions = block(features['x'], 1, training)", DENSE,
          "only some of the functions"),

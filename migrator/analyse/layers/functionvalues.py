@@ -37,6 +37,11 @@ class Made:
         keywords = self.partial.keywords if self.partial is not None else ()
         return [(keyword.arg, keyword.value) for keyword in keywords if keyword.arg is not None]
 
+    def is_like(self, other: Made) -> bool:
+        """Whether the same function is meant, to which the same parameters are left."""
+        names, others = ({name for name, _ in made.values} for made in (self, other))
+        return self.definition == other.definition and names == others
+
 
 def definitions_called(project: Project, module: Module, call: ast.Call) -> list[Definition]:
     """The functions of the program that a call may call, by name or through a name that stands for one of several."""
@@ -44,7 +49,8 @@ def definitions_called(project: Project, module: Module, call: ast.Call) -> list
     if definition is not None:
         return [definition] if isinstance(definition.node, ast.FunctionDef) else []
     way = handed(project, module, call.func) if isinstance(call.func, ast.Name) else None
-    found = [project.definition(other, value) for other, value in way.values] if way is not None else []
+    values = [(other, _reference(other, value)) for other, value in way.values] if way is not None else []
+    found = [project.definition(other, value) for other, value in values]
     return [each for each in found if each is not None and isinstance(each.node, ast.FunctionDef)]
 
 
@@ -90,8 +96,8 @@ class FunctionValues:
 
     def _own(self, module: Module, node: ast.expr) -> Made | None:
         """The helper that a reference or a partial names itself."""
-        partial = node if isinstance(node, ast.Call) and module.resolve(node.func) == PARTIAL and node.args else None
-        reference = partial.args[0] if partial is not None else node
+        reference = _reference(module, node)
+        partial = node if isinstance(node, ast.Call) and reference is not node else None
         if isinstance(reference, ast.Call):
             return None
         definition = self._sublayers.project.definition(module, reference)
@@ -128,7 +134,7 @@ class FunctionValues:
         self._read.add(value)
         self.called(found)
         known = self._given.setdefault((definition.node, name), [])
-        new = [made for made in found if made not in known]
+        new = [made for made in found if not any(map(made.is_like, known))]
         if new and definition.node in self._settled:
             raise Unsupported(f"`{name}` is another function in each call of a helper", value)
         known += new
@@ -143,6 +149,12 @@ class FunctionValues:
             for module, node in way.strangers(self._sublayers.project, self._read):
                 if not _asks_for_none(module, node):
                     raise Unsupported("a function that makes layers is used for more than a call", node)
+
+
+def _reference(module: Module, node: ast.expr) -> ast.expr:
+    """What names the function of a partial; anything else itself."""
+    is_partial = isinstance(node, ast.Call) and module.resolve(node.func) == PARTIAL and bool(node.args)
+    return node.args[0] if isinstance(node, ast.Call) and is_partial else node
 
 
 def _is_none(node: ast.expr) -> bool:

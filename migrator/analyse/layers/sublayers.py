@@ -26,6 +26,7 @@ from migrator.analyse.layers.helperbodies import HelperBody, Sublayer
 from migrator.analyse.layers.layerclass import LayerClass, needs_rewrite
 from migrator.analyse.layers.makers import Maker, maker
 from migrator.analyse.layers.objects import is_keras_class, made_by_program
+from migrator.analyse.layers.partnames import class_name, stem
 from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.names import reads
 from migrator.analyse.training.optimizerclass import OptimizerClass, derives, optimizer_class
@@ -39,8 +40,6 @@ from migrator.resolve.syntax import walk
 if TYPE_CHECKING:
     from migrator.resolve.module import Module
     from migrator.resolve.project import Project
-
-_VERBS = re.compile(r"^_*(build|create|make|get|construct|define|add|apply|compute|model)_+(?=[a-z])")
 
 
 class Sublayers:
@@ -145,8 +144,8 @@ class Sublayers:
         written = call.func.id if isinstance(call.func, ast.Name) else first.scope
         if isinstance(call.func, ast.Call):  # `get_network(name)(x)`
             written = re.sub(r"^(get|find|lookup)_", "", ast.unparse(call.func.func).rpartition(".")[2])
-        stem = _stem(re.sub(r"_(fn|func|function)$", "", written))
-        name = stem if stem != written else f"{stem}_layer"
+        plain = stem(re.sub(r"_(fn|func|function)$", "", written))
+        name = plain if plain != written else f"{plain}_layer"
         return replace(first, maker=call.func, alternatives=bodies, scope=name)
 
     def _helper_layer(self, body: Body, call: ast.Call, definition: Definition, made: Made | None = None) -> Layer:
@@ -171,7 +170,9 @@ class Sublayers:
                 raise Unsupported(
                     f"`{name}`, which says whether variables are shared, is the value of a call", asked[name]
                 )
-        for name, value in (*given.items(), *(made.values if made is not None and made.module is body.module else ())):
+        values = [*given.items(), *(made.values if made is not None and made.module is body.module else ())]
+        others = self._calls_in(body, definition) if definition not in self.found else ()
+        for name, value in (*values, *(pair for other in others for pair in bound(definition, other).items())):
             self.values.give(body, definition, name, value)
         sublayer = self._sublayer(definition, roles, call)
         sublayer.calls.append((body.module, call))
@@ -206,7 +207,7 @@ class Sublayers:
             constructor,
             tuple(arguments),
             tuple(inputs),
-            snake(_stem(scope)),
+            snake(stem(scope)),
             name_node,
             helper=sublayer.body,
             given=tuple(asked.items()),
@@ -273,11 +274,15 @@ class Sublayers:
         """Parameters of a helper that are None unless given, to which another call gives a tensor."""
         optional = {name for name, default in defaults(definition).items() if is_none(default)}
         found: set[str] = set()
-        for node in walk(body.function) if optional else ():
-            if isinstance(node, ast.Call) and self.definition(body.module, node) == definition:
-                values = bound(definition, node)
-                found |= {n for n in optional & set(values) if body.times.of(values[n]) is Time.DYNAMIC}
+        for call in self._calls_in(body, definition) if optional else ():
+            values = bound(definition, call)
+            found |= {n for n in optional & set(values) if body.times.of(values[n]) is Time.DYNAMIC}
         return found
+
+    def _calls_in(self, body: Body, definition: Definition) -> list[ast.Call]:
+        """The calls of a helper in a body."""
+        calls = [node for node in walk(body.function) if isinstance(node, ast.Call)]
+        return [call for call in calls if self.definition(body.module, call) == definition]
 
     def _sizes_of_layers(self, definition: Definition) -> set[str]:
         """Parameters of a helper that its layers are made of, not what they are applied to."""
@@ -387,15 +392,5 @@ class Sublayers:
         taken = definition.module.bound_names | self.reserved | {s.class_name for s in self.found.values()}
         if definition.name[:1].isupper():  # it was a class before
             taken -= {definition.name}
-        name = "".join(w[:1].upper() + w[1:] for w in _stem(definition.name).split("_") if w) or "Part"
-        if name == "Model" and name in taken:
-            name = "Network"
-        while name in taken:
-            name += "Layer"
-        sublayer = self.found[definition] = Sublayer(definition, body, name)
+        sublayer = self.found[definition] = Sublayer(definition, body, class_name(definition.name, taken))
         return sublayer
-
-
-def _stem(name: str) -> str:
-    """``build_deep_part`` and ``_deep_part`` without the verb and the underscore."""
-    return _VERBS.sub("", name).strip("_") or name
