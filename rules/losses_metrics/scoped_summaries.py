@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from migrator import rewrite
 from migrator.analyse.results.tags import SCOPES
-from migrator.analyse.variables.scopes import literal_pattern
+from migrator.analyse.variables.namepatterns import literal_pattern
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.arguments import parameters
 from migrator.normalise.draft.draft import Change, Drafts

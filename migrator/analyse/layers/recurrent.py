@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.names import reads
+from migrator.analyse.variables.namepatterns import literal_pattern
 from migrator.analyse.variables.reuse import NOTHING, Flags, says_no
 from migrator.analyse.variables.reusecalls import reuse_values
-from migrator.analyse.variables.scopes import exclusive, literal_pattern, scope_calls, scope_prefix
+from migrator.analyse.variables.scopes import exclusive, scope_calls, scope_prefix
 from migrator.resolve.syntax import walk
 
 if TYPE_CHECKING:

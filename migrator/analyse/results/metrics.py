@@ -15,7 +15,7 @@ from migrator.analyse.results.metricobjects import fed_metric, is_metric_object,
 from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.flow import Frame, Leaf
 from migrator.analyse.statements.names import reads, targets
-from migrator.analyse.variables.scopes import literal_pattern
+from migrator.analyse.variables.namepatterns import literal_pattern
 
 
 @dataclass

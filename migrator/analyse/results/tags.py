@@ -11,7 +11,7 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import is_none
 from migrator.analyse.statements.flow import Leaf
 from migrator.analyse.statements.names import reads
-from migrator.analyse.variables.scopes import literal_pattern
+from migrator.analyse.variables.namepatterns import literal_pattern
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Row, in_scope, with_first_argument, without_repeated_scopes
 

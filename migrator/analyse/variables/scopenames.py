@@ -11,7 +11,8 @@ from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.flow import Leaf
 from migrator.analyse.statements.loggers import LOGGERS
 from migrator.analyse.statements.names import targets
-from migrator.analyse.variables.scopes import literal_pattern, scope_prefix
+from migrator.analyse.variables.namepatterns import literal_pattern
+from migrator.analyse.variables.scopes import scope_prefix
 from migrator.resolve.syntax import walk
 
 if TYPE_CHECKING:

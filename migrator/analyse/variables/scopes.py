@@ -13,6 +13,7 @@ from migrator.analyse.function.translate import Value, is_none
 from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.flow import Leaf
 from migrator.analyse.statements.names import reads
+from migrator.analyse.variables.namepatterns import NO_NAME, Patterns, literal_pattern
 from migrator.resolve.parsing import expression_tree
 from migrator.resolve.syntax import walk
 
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from migrator.analyse.function.body import Body
     from migrator.analyse.layers.site import Site
 
-Patterns = dict[str, str]
-"""Names that parameters hold, as far as calls tell them; `NO_NAME` for None."""
-NO_NAME = "\1"
 Sites = tuple["Site", ...]
 
 _SCOPE_ARGUMENTS = frozenset(
@@ -98,44 +96,6 @@ def _opened(plan: Body, leaf: Leaf, call: ast.Call, name: ast.Name) -> Leaf | No
 def is_current(plan: Body, scope: ast.expr | None) -> bool:
     """Whether a scope is the one that is entered already: ``variable_scope(tf.get_variable_scope(), reuse=True)``."""
     return isinstance(scope, ast.Call) and plan.module.resolve(scope.func) == CURRENT_SCOPE
-
-
-def literal_pattern(node: ast.expr | None, names: Patterns | None = None) -> str | None:
-    """A literal name; ``*`` stands for what is formatted into it. `names` are known values of parameters."""
-    if isinstance(node, ast.Name):
-        known = (names or {}).get(node.id)
-        return None if known == NO_NAME else known
-    if isinstance(node, ast.Constant):
-        return node.value if isinstance(node.value, str) else None
-    if isinstance(node, ast.JoinedStr):
-        return "".join(str(v.value) if isinstance(v, ast.Constant) else _field(v, names) for v in node.values)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant):
-        values = node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
-        return _formatted(r"%[^a-zA-Z]*[a-zA-Z]", ("%s", "%d"), str(node.left.value), values, names)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
-        text = node.func.value.value if isinstance(node.func.value, ast.Constant) else None
-        return None if text is None else _formatted(r"\{[^}]*\}", ("{}",), str(text), node.args, names)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        left, right = literal_pattern(node.left, names), literal_pattern(node.right, names)
-        return None if left is None and right is None else (left or "*") + (right or "*")
-    return None
-
-
-def _formatted(field: str, plain: tuple[str, ...], text: str, values: list[ast.expr], names: Patterns | None) -> str:
-    """A text with ``*`` in the place of each `field`, or what is known of the value that a `plain` one shows."""
-    fields = re.findall(field, text)
-    known = len(fields) == len(values) and all(each in plain for each in fields)
-    shown = iter([_field(value, names) if known else "*" for value in values])
-    return re.sub(field, lambda _: next(shown) if known else "*", text)
-
-
-def _field(node: ast.expr, names: Patterns | None) -> str:
-    """What is known of a value that is formatted into a name."""
-    if isinstance(node, ast.FormattedValue):
-        if node.conversion != -1 or node.format_spec is not None:
-            return "*"
-        node = node.value
-    return (literal_pattern(node, names) if isinstance(node, ast.Name) else None) or "*"
 
 
 def given_names(site: Site, names: Patterns) -> Patterns:

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.layers.recurrent import check_recurrent, is_reused
 from migrator.analyse.statements.names import reads, targets
+from migrator.analyse.variables.namepatterns import literal_pattern
 from migrator.analyse.variables.reuse import NOTHING, Flags, passed, says_no
 from migrator.analyse.variables.reusecalls import reuse_values, values_told
 from migrator.analyse.variables.scopes import (
     Sites,
     exclusive,
-    literal_pattern,
     names_made,
     path_of,
     scope_calls,

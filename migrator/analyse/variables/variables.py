@@ -11,12 +11,11 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.statements.loggers import is_message
 from migrator.analyse.training.sums import nodes_of_sums
 from migrator.analyse.training.updates import is_method
+from migrator.analyse.variables.namepatterns import Patterns, literal_pattern
 from migrator.analyse.variables.scopes import (
-    Patterns,
     counted_by,
     given_names,
     is_named,
-    literal_pattern,
     scope_prefix,
     variable_pairs,
 )

@@ -1,13 +1,15 @@
-"""A function that is given or left out by ``or``, where it is known which."""
+"""A value that is one of two, where it is known which."""
 
 from __future__ import annotations
 
 import ast
 import functools
 
+from migrator.analyse.function.translate import is_none
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
+from migrator.resolve.syntax import walk
 from migrator.rewrite import Replace, expr
 
 
@@ -26,8 +28,41 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
         keep = every
         return [v for v in weights() if keep(v.name)]
     ```
+
+    So is the arm of an expression whose condition is a constant, as those become that are given a default.
+
+    ```python
+    def project(x):
+        return dense(x, name="project" if not None else None)
+    ```
+    becomes
+    ```python
+    def project(x):
+        return dense(x, name="project")
+    ```
     """
-    return next(filter(None, (_settled(module, statement) for statement in function.body)), [])
+    found = next(filter(None, (_settled(module, statement) for statement in function.body)), [])
+    return found or next(filter(None, (_arm(module, node) for node in walk(function))), [])
+
+
+def _arm(module: Module, node: ast.AST) -> list[Change]:
+    holds = _holds(node.test) if isinstance(node, ast.IfExp) else None
+    if holds is None or not isinstance(node, ast.IfExp) or module.nearest(node, ast.JoinedStr) is not None:
+        return []
+    return Change.of(module, Replace(node, module.cst.expression(node.body if holds else node.orelse)))
+
+
+def _holds(test: ast.expr) -> bool | None:
+    """Whether a condition on nothing but constants holds."""
+    if isinstance(test, ast.Constant):
+        return bool(test.value)
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        inner = _holds(test.operand)
+        return None if inner is None else not inner
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and is_none(test.comparators[0]):
+        if isinstance(test.left, ast.Constant) and isinstance(test.ops[0], (ast.Is, ast.IsNot)):
+            return is_none(test.left) == isinstance(test.ops[0], ast.Is)
+    return None
 
 
 def _settled(module: Module, statement: ast.stmt) -> list[Change]:

@@ -1,0 +1,68 @@
+"""What the source tells of the name of a scope, a layer or a variable."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from migrator.analyse.function.translate import is_none
+
+Patterns = dict[str, str]
+"""Names that parameters hold, as far as calls tell them; `NO_NAME` for None."""
+NO_NAME = "\1"
+
+
+def literal_pattern(node: ast.expr | None, names: Patterns | None = None) -> str | None:
+    """A literal name; ``*`` stands for what is formatted into it. `names` are known values of parameters."""
+    if isinstance(node, ast.Name):
+        known = (names or {}).get(node.id)
+        return None if known == NO_NAME else known
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else None
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(v.value) if isinstance(v, ast.Constant) else _field(v, names) for v in node.values)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant):
+        values = node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
+        return _formatted(r"%[^a-zA-Z]*[a-zA-Z]", ("%s", "%d"), str(node.left.value), values, names)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
+        text = node.func.value.value if isinstance(node.func.value, ast.Constant) else None
+        return None if text is None else _formatted(r"\{[^}]*\}", ("{}",), str(text), node.args, names)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        left, right = literal_pattern(node.left, names), literal_pattern(node.right, names)
+        return None if left is None and right is None else (left or "*") + (right or "*")
+    if isinstance(node, ast.IfExp):
+        holds = _holds(node.test, names)
+        return None if holds is None else literal_pattern(node.body if holds else node.orelse, names)
+    return None
+
+
+def _holds(test: ast.expr, names: Patterns | None) -> bool | None:
+    """Whether a name is given: ``name``, ``not name``, ``name is None``. None where that is not known, or more is asked."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        inner = _holds(test.operand, names)
+        return None if inner is None else not inner
+    known = (names or {}).get(test.id) if isinstance(test, ast.Name) else None
+    if known is not None:
+        return None if known == "*" else known not in (NO_NAME, "")
+    if isinstance(test, ast.Compare) and is_none(test.comparators[0]) and isinstance(test.left, ast.Name):
+        known = (names or {}).get(test.left.id)
+        if known is not None and type(test.ops[0]) in (ast.Is, ast.IsNot, ast.Eq, ast.NotEq):
+            return (known == NO_NAME) == isinstance(test.ops[0], (ast.Is, ast.Eq))
+    return None
+
+
+def _formatted(field: str, plain: tuple[str, ...], text: str, values: list[ast.expr], names: Patterns | None) -> str:
+    """A text with ``*`` in the place of each `field`, or what is known of the value that a `plain` one shows."""
+    fields = re.findall(field, text)
+    known = len(fields) == len(values) and all(each in plain for each in fields)
+    shown = iter([_field(value, names) if known else "*" for value in values])
+    return re.sub(field, lambda _: next(shown) if known else "*", text)
+
+
+def _field(node: ast.expr, names: Patterns | None) -> str:
+    """What is known of a value that is formatted into a name."""
+    if isinstance(node, ast.FormattedValue):
+        if node.conversion != -1 or node.format_spec is not None:
+            return "*"
+        node = node.value
+    return (literal_pattern(node, names) if isinstance(node, ast.Name) else None) or "*"

@@ -1,0 +1,46 @@
+"""What the source tells of the names of scopes, layers and variables."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from migrator.analyse.variables.namepatterns import NO_NAME, Patterns, literal_pattern
+
+NAMES = {"none": NO_NAME, "given": "tower", "part": "tower_*"}
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("'a' if not none else none", "a"),
+        ("none if none else 'a'", "a"),
+        ("'a' if not given else given", "tower"),
+        ("given if given is not None else 'a'", "tower"),
+        ("'a' if none is None else none", "a"),
+        ("'a' if none == None else none", "a"),
+        ("part if part else 'a'", "tower_*"),
+        ("'a' + (given if given else 'b')", "atower"),
+    ],
+)
+def test_names_that_are_one_of_two(name: str, wanted: str) -> None:
+    assert pattern(name, NAMES) == wanted
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "'a' if other else 'b'",
+        "'a' if other is None else 'b'",
+        "'a' if given == 'tower' else 'b'",
+        "'a' if f() else 'b'",
+    ],
+)
+def test_names_that_are_not_known(name: str) -> None:
+    assert pattern(name, NAMES) is None
+    assert pattern(name, None) is None
+
+
+def pattern(name: str, names: Patterns | None) -> str | None:
+    return literal_pattern(ast.parse(name, mode="eval").body, names)
