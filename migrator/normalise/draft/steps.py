@@ -15,7 +15,7 @@ from migrator.normalise.draft.roots import calls_below, reached, root_function
 from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.draft.worklist import Worklist
 from migrator.normalise.functions.applied import written_out
-from migrator.normalise.functions.closures import handed_closure, nested_functions
+from migrator.normalise.functions.closures import nested_functions, taken_out
 from migrator.normalise.functions.filters import filter_call
 from migrator.normalise.functions.idle import taken_away, unsaid
 from migrator.normalise.functions.lambdas import functools_partial, lambda_function, local_function
@@ -132,7 +132,7 @@ class Preparation(ObjectSteps):
         ):
             module = definition.module
             if self._makes_layers(Definition(module, function)):
-                yield self._try(module, function, lambda: handed_closure(self.drafts, module, function)), None
+                yield self._try(module, function, lambda: taken_out(self.drafts, module, function)), None
         for definition in worklist.functions("told", reachable):
             yield self._told_to_train(definition), None
         for definition in worklist.functions("boxes", reachable):

@@ -1,5 +1,5 @@
-"""Nested functions that make layers and are handed to other functions: they move to the module, and what is handed on is a
-`functools.partial` that fills in what they read from around them."""
+"""Nested functions that make layers and are handed around. Those that other functions get move to the module, and what is
+handed on is a `functools.partial` that fills in what they read from around them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.stuck import Stuck
+from migrator.normalise.functions.curried import uncurried
 from migrator.normalise.functions.lambdas import functools_partial
 from migrator.normalise.functions.lift import free_name, keywords, moved
 from migrator.resolve.module import Module
@@ -21,8 +22,13 @@ def nested_functions(function: ast.AST) -> Iterator[ast.FunctionDef]:
     return (node for node in statements(function) if isinstance(node, ast.FunctionDef))
 
 
-def handed_closure(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Change]:
-    """The edits for one such function; none for one that is only called. Raises Stuck."""
+def taken_out(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Change]:
+    """The edits for a function that is handed to others, or returned; none for one that is only called. Raises Stuck."""
+    return _handed(module, function) or uncurried(drafts, module, function)
+
+
+def _handed(module: Module, function: ast.FunctionDef) -> list[Change]:
+    """The edits for a function that is handed to others."""
     outer = module.parent(function)
     if not isinstance(outer, ast.FunctionDef):
         return []
