@@ -146,6 +146,43 @@ def test_a_closure_is_filled_in() -> None:
     assert "        if self.shortcut_fn is not None:\n            net = self.shortcut(inputs)\n" in text
 
 
+SIZES = """
+
+def network(inputs, size, training):
+    sizes = {18: {"block": plain, "units": [2, 2]}, 50: {"block": normal, "units": [2, 1]}}
+    if size not in sizes:
+        raise ValueError("no such size")
+    params = sizes[size]
+    net = inputs
+    for units in params["units"]:
+        net = params["block"](net, 2 * units if params["block"] is normal else units, training)
+    return net
+"""
+
+
+def test_an_entry_of_one_of_several_tables() -> None:
+    body = f"{TRAINING}predictions = network(features['x'], params['size'], training)"
+    text = migrate(model_fn(body, before=BLOCKS + SIZES))
+    made = method(text, "__init__", "Network")
+    assert '{"block": Plain, "units": [2, 2]}' in made and 'for units in params["units"]' in made
+    assert '2 * units if params["block"] is Normal else units' in made
+
+
+def test_a_table_of_which_more_is_read_is_left() -> None:
+    body = f"{TRAINING}predictions = network(features['x'], params['size'], training)"
+    before = BLOCKS + SIZES.replace("    net = inputs\n", "    print(sizes[18])\n    net = inputs\n")
+    assert "used for more than a call" in manual_reason(model_fn(body, before=before))
+
+
+def test_a_function_is_compared_with_another_one() -> None:
+    compared = TOWER.replace(
+        "    net = block_fn(inputs, 4", "    size = 4 if block_fn is plain else 2\n    net = block_fn(inputs, size"
+    )
+    body = f"{TRAINING}net = tower(features['x'], plain, training)\npredictions = tower(net, normal, training)"
+    made = method(migrate(model_fn(body, before=BLOCKS + compared)), "__init__", "Tower")
+    assert "size = 4 if block_fn is Plain else 2" in made
+
+
 @pytest.mark.parametrize(
     ("filters", "kept"),
     [

@@ -48,7 +48,7 @@ def definitions_called(project: Project, module: Module, call: ast.Call) -> list
     definition = project.definition(module, call.func)
     if definition is not None:
         return [definition] if isinstance(definition.node, ast.FunctionDef) else []
-    way = handed(project, module, call.func) if isinstance(call.func, ast.Name) else None
+    way = handed(project, module, call.func) if isinstance(call.func, (ast.Name, ast.Subscript)) else None
     values = [(other, _reference(other, value)) for other, value in way.values] if way is not None else []
     found = [project.definition(other, value) for other, value in values]
     return [each for each in found if each is not None and isinstance(each.node, ast.FunctionDef)]
@@ -146,9 +146,20 @@ class FunctionValues:
     def check(self) -> None:
         """Refuse what reads such a function for more than to call it. Raises Unsupported."""
         for _, way in self._ways:
+            self._compared(way)
             for module, node in way.strangers(self._sublayers.project, self._read):
                 if not _asks_for_none(module, node):
                     raise Unsupported("a function that makes layers is used for more than a call", node)
+
+    def _compared(self, way: PossibleValues) -> None:
+        """Let the functions become classes with which values are compared: ``block_fn is bottleneck``."""
+        project = self._sublayers.project
+        for module, node in (place for holder in way.holders for place in project.readers.of(*holder)):
+            around = module.parent(node)
+            test = module.parent(around) if isinstance(around, ast.Subscript) else around
+            if isinstance(test, ast.Compare) and all(isinstance(op, (ast.Is, ast.IsNot)) for op in test.ops):
+                made = [self._own(module, other) for other in test.comparators]
+                self.called([each for each in made if each is not None and each.definition in self._sublayers.found])
 
 
 def _reference(module: Module, node: ast.expr) -> ast.expr:

@@ -41,7 +41,19 @@ class PossibleValues:
     def strangers(self, project: Project, read: Collection[ast.expr]) -> list[Place]:
         """What reads a holder and is not among what `read` has."""
         places = [place for holder in self.holders for place in project.readers.of(*holder)]
-        return [(module, node) for module, node in places if node not in read and not asks(module, node)]
+        unread = [(module, node) for module, node in places if node not in read and not asks(module, node)]
+        return [place for place in unread if not self._takes_another(project, *place)]
+
+    def _takes_another(self, project: Project, module: Module, node: ast.expr) -> bool:
+        """Whether a read of a table takes an entry that holds none of the values, as ``params["sizes"]``, or is only asked."""
+        entry = module.parent(node)
+        if not isinstance(entry, ast.Subscript) or entry.value is not node or not isinstance(entry.slice, ast.Constant):
+            return False
+        if asks(module, entry):
+            return True
+        found = possible_values(project, module, entry)
+        mine = {value for _, value in self.values}
+        return found.stuck is None and mine.isdisjoint(part for _, value in found.values for part in walk(value))
 
 
 def possible_values(
@@ -111,7 +123,7 @@ class _Search:
         if looked_up is not None:
             table, others = looked_up
             shown = self.values(module, table, True, depth + 1)
-            entries = [entry for place in shown for entry in self._entries(*place, depth)]
+            entries = [entry for place in shown for entry in self._entries(*place, depth, _key(node))]
             return [*entries, *((module, value) for value in others)]
         if isinstance(node, ast.Call):
             return self._returned(module, node, depth)
@@ -122,21 +134,24 @@ class _Search:
             return held or self._member(module, node, whole)
         return None
 
-    def _entries(self, module: Module, table: ast.expr, depth: int) -> Iterator[Place]:
-        """What stands under the keys of a dict that is written out. Raises Stuck."""
+    def _entries(
+        self, module: Module, table: ast.expr, depth: int, wanted: ast.Constant | None = None
+    ) -> Iterator[Place]:
+        """What stands under the keys of a dict that is written out, or under one that is `wanted`. Raises Stuck."""
         if isinstance(table, ast.Dict):
-            pairs: list[tuple[object, ast.expr]] = list(zip(table.keys, table.values))
+            pairs: list[tuple[ast.expr | None, ast.expr]] = list(zip(table.keys, table.values))
         elif _is_dict(module, table):
             assert isinstance(table, ast.Call)
-            pairs = [(keyword.arg, keyword.value) for keyword in table.keywords]
+            pairs = [(ast.Constant(k.arg) if k.arg is not None else None, k.value) for k in table.keywords]
         else:
             raise Stuck("what the table holds is not seen", table)
         for key, value in pairs:
             if key is not None:
-                yield module, value
+                if wanted is None or not isinstance(key, ast.Constant) or key.value == wanted.value:
+                    yield module, value
                 continue
             for home, other in self.values(module, value, True, depth + 1):
-                yield from self._entries(home, other, depth + 1)
+                yield from self._entries(home, other, depth + 1, wanted)
 
     def _bound(self, module: Module, node: ast.Name, whole: bool, depth: int) -> list[Place] | None:
         """What a name is given: by the callers of the function whose parameter it is, by assignments, or by a loop."""
@@ -261,6 +276,12 @@ def _table(node: ast.expr) -> tuple[ast.expr, list[ast.expr]] | None:
         if len(node.args) in (1, 2) and not node.keywords:
             return node.func.value, [value for value in node.args[1:] if not _is_none(value)]
     return None
+
+
+def _key(node: ast.expr) -> ast.Constant | None:
+    """The key of the entry that is looked up, where it is a literal."""
+    key = node.slice if isinstance(node, ast.Subscript) else node.args[0] if isinstance(node, ast.Call) else None
+    return key if isinstance(key, ast.Constant) else None
 
 
 def _is_dict(module: Module, node: ast.expr) -> bool:
