@@ -59,9 +59,11 @@ from ..model_fns import chosen_calls, declared_shapes, failing_specs, forwarded_
 from ..optimizers import conditional_steps, optimize_loss, optimizer_wrappers
 from ..recurrent import dropout_by_condition
 from ..symbols import contrib_functions
+from . import handed_imports
 
 FILES: tuple[Desugaring[OfFiles], ...] = (
     optional_imports.expand,
+    handed_imports.expand,
     chosen_estimators.expand,
     returned_keywords.expand,
     handed_keywords.expand,
