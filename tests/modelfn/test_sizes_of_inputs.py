@@ -172,3 +172,41 @@ if x.shape[-1] != 3:
 return x"""
     text = migrate(of_helper(body))
     assert "def build" not in text and "get_weight(self" in method(text, "call", "Tower")
+
+
+UNSTACKED = """
+fields = tf.unstack(x, axis=1)
+outs = []
+for i in range(len(fields)):
+    outs.append(tf.layers.dense(fields[i], {}, name="w_%d" % i))
+return tf.concat(outs, axis=1)"""
+
+
+@pytest.mark.parametrize(
+    ("size", "made"),
+    [
+        ("fields[i].shape[-1]", "input_shape[-1]"),
+        ("fields[0].get_shape().as_list()[-1] // 2", "input_shape[-1] // 2"),
+        ("int(fields[i].shape[1])", "(input_shape[:1] + input_shape[2:])[1]"),
+        ("len(fields)", "input_shape[1]"),
+    ],
+)
+def test_tensors_into_which_the_input_is_unstacked(size: str, made: str) -> None:
+    text = migrate(of_helper(UNSTACKED.format(size), "tower(features['x'])", "x"))
+    build = " ".join(method(text, "build", "Tower").split())
+    assert f'tf.keras.layers.Dense({made}, name="w_%d" % i) for i in range(input_shape[1])' in build
+    assert "fields = tf.unstack(x, axis=1)\n" in method(text, "call", "Tower")
+
+
+@pytest.mark.parametrize(
+    "unstacked",
+    [
+        "tf.unstack(x, axis=axis)",
+        "tf.unstack(2.0 * x, axis=1)",
+        "tf.unstack(x, axis=-2)",
+        "tf.unstack(x, 3, 1, 'n', 2)",
+    ],
+)
+def test_tensors_whose_number_is_not_known(unstacked: str) -> None:
+    body = UNSTACKED.format(4).replace("tf.unstack(x, axis=1)", unstacked)
+    assert "under a loop" in manual_reason(of_helper(body, "tower(features['x'], 1)", "x, axis"))

@@ -12,6 +12,7 @@ from migrator.analyse.layers.objects import holder
 from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.names import targets
 from migrator.analyse.statements.walks import Loop
+from migrator.resolve.calls import bind
 from migrator.resolve.syntax import children
 
 if TYPE_CHECKING:
@@ -206,8 +207,52 @@ def shape_of(plan: Body, node: ast.AST, at: Leaf | None) -> str | None:
         if node.func.attr == "as_list":
             shape = shape_of(plan, node.func.value, at)
             return shape if shape is None or _one_by_one(plan, node) else f"list({shape})"
-        return _input(plan, node.func.value, at) if node.func.attr == "get_shape" else None
-    return _input(plan, node.value, at) if isinstance(node, ast.Attribute) and node.attr == "shape" else None
+        return _shape(plan, node.func.value, at, node) if node.func.attr == "get_shape" else None
+    return _shape(plan, node.value, at, node) if isinstance(node, ast.Attribute) and node.attr == "shape" else None
+
+
+def _shape(plan: Body, node: ast.expr, at: Leaf | None, asked: ast.expr) -> str | None:
+    """The shape of the first input, of a part of it, or of one of the tensors into which it is unstacked, where `asked` asks
+    for it."""
+    if not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Slice):
+        return _input(plan, node, at)
+    whole = _unstacked(plan, node.value, at)
+    if whole is None:
+        return _input(plan, node, at)
+    shape, axis = whole
+    size = _size_asked(plan, asked)
+    if size is not None and size < axis:  # the last one of what layers are made for, or one before the axis
+        return shape
+    return f"({shape}[:{axis}] + {shape}[{axis + 1}:])" if axis else f"{shape}[1:]"
+
+
+def _size_asked(plan: Body, node: ast.AST) -> int | None:
+    """Which size is asked for, -1 for the last one: ``x.shape[-1]``, ``x.get_shape().as_list()[2]``."""
+    parent = plan.module.parent(node)
+    if isinstance(parent, ast.Attribute) and parent.attr == "as_list":
+        parent = plan.module.parent(parent)
+        return _size_asked(plan, parent) if isinstance(parent, ast.Call) else None
+    index = parent.slice if isinstance(parent, ast.Subscript) else None
+    last = isinstance(index, ast.UnaryOp) and ast.unparse(index) == "-1"
+    return -1 if last else index.value if isinstance(index, ast.Constant) and type(index.value) is int else None
+
+
+def _unstacked(plan: Body, node: ast.expr, at: Leaf | None) -> tuple[str, int] | None:
+    """The shape of what ``tf.unstack(x, axis=1)`` makes a list of, and the axis, counted from the front."""
+    if isinstance(node, ast.Name):
+        leaves = plan.definitions(node.id)
+        if len(leaves) != 1 or leaves[0].arms or node.id in plan.dynamic or not isinstance(leaves[0].node, ast.Assign):
+            return None
+        plain = all(isinstance(target, ast.Name) for target in leaves[0].node.targets)
+        return _unstacked(plan, leaves[0].node.value, leaves[0]) if plain else None
+    given = None
+    if isinstance(node, ast.Call) and plan.module.resolve(node.func) == "tensorflow.unstack":
+        given = bind(node, ("value", "num", "axis", "name"))
+    axis = (given or {}).get("axis", ast.Constant(0))
+    shape = _input(plan, given["value"], at) if given is not None and "value" in given else None
+    if shape is None or not isinstance(axis, ast.Constant) or type(axis.value) is not int:
+        return None
+    return shape, axis.value
 
 
 def _one_by_one(plan: Body, node: ast.AST) -> bool:
@@ -230,7 +275,12 @@ def count_of(plan: Body, node: ast.AST, at: Leaf | None) -> str | None:
     """How many tensors the first input is: ``len(embeddings)``."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id != "len":
         return None
-    shape = _input(plan, node.args[0], at) if len(node.args) == 1 else None
+    if len(node.args) != 1:
+        return None
+    whole = _unstacked(plan, node.args[0], at)
+    if whole is not None:
+        return f"{whole[0]}[{whole[1]}]"
+    shape = _input(plan, node.args[0], at)
     return None if shape is None else f"len({shape})"
 
 
