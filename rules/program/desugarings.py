@@ -26,6 +26,7 @@ from ..desugar import (
     returned_keywords,
     unread_hooks,
     unread_returns,
+    unset_arguments,
 )
 from ..estimator_calls import idle_sessions
 from ..experiments import run_configs, spelled
@@ -72,6 +73,7 @@ FILES: tuple[Desugaring[OfFiles], ...] = (
     gathered_specs.expand,
     failing_specs.expand,
     gathered_arguments.expand,
+    unset_arguments.expand,
     own_configs.expand,
     device_filters.expand,
     returned_configs.expand,
