@@ -19,7 +19,7 @@ _CLUSTER = "TF_CONFIG"
 """What counts in sentences, too: a command or a JSON text may set it."""
 _OTHER_WORDS = re.compile(
     rb"Strategy\b|get_strategy|distribute\b(?!\.cluster_resolver\.TPU)|device_fn|device_setter|"
-    rb"TF_CONFIG|ClusterSpec|\bServer\(|\bmaster\s*=|grpc:|SyncReplicas|replicate_model_fn|TowerOptimizer|TPU|tpu\b|horovod|"
+    rb"TF_CONFIG|ClusterSpec|\bServer\(|\bmaster\s*=|grpc:|SyncReplicas|replicate_model_fn|TowerOptimizer|(?<!U)TPU|tpu\b|horovod|"
     rb"partitioner(?!\s*=\s*None\b)|num_worker_replicas|num_ps_replicas|(?<!FLAGS)(?<!args)\.is_chief\b|cluster_spec|(?<!FLAGS)(?<!args)\.task_(?:type|id)\b|"
     rb"global_id_in_cluster|input_context|session_creation_timeout"
 )
@@ -68,7 +68,7 @@ def understood_words(
 
 def speaks_of_tpus(modules: Iterable[Module]) -> bool:
     """Whether files name TPUs."""
-    return any(re.search(rb"TPU|tpu\b", m.source) and not vendoring.is_vendored(m.text) for m in modules)
+    return any(re.search(rb"(?<!U)TPU|tpu\b", m.source) and not vendoring.is_vendored(m.text) for m in modules)
 
 
 def _spoken(words: re.Pattern[bytes], modules: Iterable[Module]) -> Iterator[str]:

@@ -169,6 +169,8 @@ def test_remarks_say_what_changes() -> None:
         ('f("name", "The name of a machine, or a grpc://address:8470 of one.")  # not a MirroredStrategy', False),
         ('"""Trains on one device; train_and_evaluate would on those of a Strategy."""', False),
         ('f("grpc://" + address)', True),
+        ("N_OUTPUTS = 1; OUTPUT_DIR = f(N_OUTPUTS)", False),
+        ("TPU_NAME = f(1)", True),
         ('run("TF_CONFIG={} python -m trainer")', True),
         ('n = json.loads(os.environ.get("TF_CONFIG", "{}")).get("task", {}).get("trial", "")', False),
         ('n = json.loads(os.environ["TF_CONFIG"])["task"]["trial"]', False),
