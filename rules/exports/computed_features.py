@@ -11,7 +11,7 @@ from migrator.resolve.syntax import walk
 from ..loop.places import has_its_line
 from .feature_dicts import is_dict, only_reads
 from .fed_entries import added_entries, fed_by, loads
-from .fed_features import RECEIVER, Computed, Fed, FedTogether, Receiver
+from .fed_features import OF_TENSOR, RECEIVER, Computed, Fed, FedTogether, Receiver
 from .placeholders import arguments_of_call, placeholders, told_by
 
 
@@ -19,11 +19,12 @@ def computed_receiver(
     project: Project, module: Module, node: ast.expr, function: ast.FunctionDef, value: ast.expr, call: ast.AST
 ) -> Receiver | None:
     """A function of the program that computes features of placeholders, which become its parameters."""
-    made = isinstance(value, ast.Call) and module.resolve(value.func) == RECEIVER
-    given = arguments_of_call(value, "features receiver_tensors") if made and isinstance(value, ast.Call) else None
+    made = module.resolve(value.func) if isinstance(value, ast.Call) else None
+    known = made in (RECEIVER, OF_TENSOR)
+    given = arguments_of_call(value, "features receiver_tensors") if known and isinstance(value, ast.Call) else None
     if given is None or set(given) != {"features", "receiver_tensors"}:
         return None
-    unsure = not is_dict(project, module, given["features"])
+    unsure = made == RECEIVER and not is_dict(project, module, given["features"])
     assert isinstance(value, ast.Call)
     tensors = given["receiver_tensors"]
     together = _together(project, module, function, tensors, call)
@@ -78,10 +79,11 @@ def _together(
     if len(later) < len(more) or not own or not all(module.parent(made) is statement.value for made, _ in own):
         return None
     for load in loads(module, tensors):
-        if load is not tensors and module.statement(load) not in added and not only_reads(project, module, load):
+        adds = any(module.is_inside(load, each) for each in added)
+        if load is not tensors and not adds and not only_reads(project, module, load):
             return None
     parts = [node for part in (statement.value, *added) for node in walk(part)]
-    loops = [node.target for node in parts if isinstance(node, ast.comprehension)]
+    loops = [node.target for node in parts if isinstance(node, (ast.comprehension, ast.For))]
     names = {n.id for target in loops for n in walk(target) if isinstance(n, ast.Name)}
     scopes = [
         module.scope(place).lookup(name.id)

@@ -353,8 +353,11 @@ class ExportWriter:
         return f"{{{', '.join(f'**{{{entry} {loops}}}' if loops else entry for entry, loops in entries)}}}"
 
     def _loops(self, call: ast.Call) -> str:
-        """The loops of the comprehension whose value a placeholder is, on one line; empty for others."""
+        """The loops around a placeholder in a comprehension or a statement, on one line; empty for others."""
         made = self.module.parent(call)
+        loop = self.module.parent(self.module.statement(call))
+        if isinstance(loop, ast.For):
+            return " ".join(f"for {self.module.segment(loop.target)} in {self.module.segment(loop.iter)}".split())
         if not isinstance(made, ast.DictComp):
             return ""
         loops = self.module.source[self.module.span(made.value)[1] : self.module.span(made)[1]].decode()

@@ -16,7 +16,8 @@ Entries = list[tuple[ast.expr, ast.expr]]
 
 
 def added_entries(module: Module, features: ast.expr) -> dict[ast.stmt, Entries]:
-    """The statements that add entries to a dict with a name, with these: ``name[key] = value``, ``name.update({…})``."""
+    """The statements that add entries to a dict with a name, with these: ``name[key] = value``, ``name.update({…})``, and loops
+    over nothing but such."""
     found: dict[ast.stmt, Entries] = {}
     for load in loads(module, features) if isinstance(features, ast.Name) else ():
         parent, statement = module.parent(load), module.statement(load)
@@ -29,6 +30,11 @@ def added_entries(module: Module, features: ast.expr) -> dict[ast.stmt, Entries]
             entries = _entries(call.args[0]) if len(call.args) == 1 and not call.keywords else None
             if parent.attr == "update" and entries is not None:
                 found[statement] = entries
+    for loop in {module.parent(statement) for statement in found}:
+        over = {n.id for n in walk(loop.iter) if isinstance(n, ast.Name)} if isinstance(loop, ast.For) else set()
+        fills = isinstance(loop, ast.For) and not loop.orelse and all(part in found for part in loop.body)
+        if isinstance(loop, ast.For) and fills and isinstance(features, ast.Name) and features.id not in over:
+            found[loop] = [entry for part in loop.body for entry in found.pop(part)]
     return found
 
 

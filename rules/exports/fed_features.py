@@ -11,9 +11,11 @@ from ..estimator_calls.estimator_values import PREFIX
 from .placeholders import Told
 
 RECEIVER = PREFIX + "export.ServingInputReceiver"
+OF_TENSOR = PREFIX + "export.TensorServingInputReceiver"
+"""What hands on one tensor as it is: the other one makes a dict of it."""
 RAW = PREFIX + "export.build_raw_serving_input_receiver_fn"
 PARSING = PREFIX + "export.build_parsing_serving_input_receiver_fn"
-NAMES = frozenset({RECEIVER, RAW, PARSING})
+NAMES = frozenset({RECEIVER, OF_TENSOR, RAW, PARSING})
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,9 @@ def _is_seen(plan: Plan, signature: Signature) -> bool:
         return False
     value = plan.followed(signature.values["outputs"], "infer")[0]
     tensor = isinstance(value, ast.Call) and (plan.module.resolve(value.func) or "").startswith("tensorflow.")
-    return isinstance(value, ast.Dict) or tensor
+    tensor = tensor or (isinstance(value, ast.BinOp) and not isinstance(value.op, ast.BitOr))
+    tensor = tensor or (isinstance(value, ast.Subscript) and isinstance(value.slice, (ast.Slice, ast.Tuple)))
+    return isinstance(value, (ast.Dict, ast.UnaryOp, ast.Compare)) or tensor
 
 
 def _key(plan: Plan, signature: Signature) -> str:

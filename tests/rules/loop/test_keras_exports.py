@@ -48,3 +48,19 @@ def test_models_that_may_have_several_outputs() -> None:
     several = FUNCTIONAL.replace("Model(x, y)", "Model(x, [y, y])")
     assert HELPERS in run(MODEL.format(model=several))
     assert HELPERS in run(MODEL.format(model='model = tf.keras.models.load_model("saved")'))
+
+
+TENSOR = """def serve():
+    x = tf.placeholder(tf.float32, [None, 4])
+    return tf.estimator.export.{kind}ServingInputReceiver(x, x)
+"""
+
+
+def test_a_receiver_of_one_tensor_feeds_it_as_it_is() -> None:
+    before, after = MODEL.partition("def serve():")[0], MODEL.partition("inputs)\n")[2]
+    program = before + TENSOR.format(kind="Tensor").replace("{", "{{").replace("}", "}}") + after
+    text = joined(migrate(program.format(model=SEQUENTIAL)))
+    assert "def serve(x):\n    return x\n" in text
+    assert "lambda x: {model.layers[-1].name: model(serve(x))}" in text
+    other = program.replace("TensorServingInputReceiver", "ServingInputReceiver")  # which makes a dict of it
+    assert HELPERS in run(other.format(model=SEQUENTIAL))

@@ -223,10 +223,13 @@ def test_signatures_of_other_outputs_are_methods(outputs: str, method: str, endp
     assert text.endswith(above + archived(FOLDER, *added))
 
 
-def test_a_signature_of_one_tensor_has_an_output_of_its_name() -> None:
-    outputs = f"{{{DEFAULT}: tf.estimator.export.PredictOutput(tf.exp(score))}}"
+@pytest.mark.parametrize(
+    "tensor", ["tf.exp(score)", "score * 2.0 + 1.0", "-score", "score > 0.5", "score[:, 0]", "score[1:]"]
+)
+def test_a_signature_of_one_tensor_has_an_output_of_its_name(tensor: str) -> None:
+    outputs = f"{{{DEFAULT}: tf.estimator.export.PredictOutput({tensor})}}"
     text = migrated(head=HEAD.replace(RETURN, SIGNATURES.replace("{KEYS}", outputs)))
-    assert '        return {"output": tf.exp(score)}\n' in text
+    assert f'        return {{"output": {tensor}}}\n' in text
 
 
 CLASSIFIED = (
@@ -365,6 +368,7 @@ def test_exports_that_stay_with_helpers(receiver: str, export: str) -> None:
     [
         f'{{"a": {PREDICTED}, "b": {PREDICTED}}}',  # an Estimator refuses it, too
         '{"a": tf.estimator.export.PredictOutput(dict(score=score))}',
+        '{"a": tf.estimator.export.PredictOutput({"score": score} | {})}',
         '{"a": tf.estimator.export.RegressionOutput(score)}',  # which no features that are fed as they are have
         '{"a/b": tf.estimator.export.PredictOutput({"score": score})}',
     ],

@@ -71,6 +71,37 @@ def test_a_dict_of_placeholders_becomes_a_parameter(features: str, receiver: str
     assert f"{made}input_signature=[{{{spec}}}]" in text and "placeholder" not in text
 
 
+FILLED = """\
+def serving_input_fn():
+    fed = {"wide": tf.placeholder(tf.float32, [None, 3])}
+    for name in NAMES:
+        fed[name] = tf.placeholder(tf.float32, [None, 2])
+    features = {name: tf.squeeze(tf.expand_dims(tensor, -1), -1) for name, tensor in fed.items()}
+    return tf.estimator.export.ServingInputReceiver(features, fed)
+
+
+"""
+
+
+def test_a_dict_that_a_loop_fills_becomes_a_parameter() -> None:
+    text = joined(migrated(FILLED))
+    spec = '"wide": tf.TensorSpec([None, 3], tf.float32, name="wide"), '
+    spec += "**{name: tf.TensorSpec([None, 2], tf.float32, name=name) for name in NAMES}"
+    assert "def serving_input_fn(fed):\n    features = {" in text and f"input_signature=[{{{spec}}}]" in text
+
+
+@pytest.mark.parametrize(
+    ("loop", "other"),
+    [
+        ("for name in NAMES:", "for name in NAMES:\n        print(name)"),
+        ("for name in NAMES:", "for name in sorted(fed):"),
+        ("    features =", "    else:\n        fed.clear()\n    features ="),
+    ],
+)
+def test_loops_that_do_more_stay(loop: str, other: str) -> None:
+    assert "ServingInputReceiver(features, fed)" in migrated(FILLED.replace(loop, other))
+
+
 ENGINEERED = """\
 def engineered(features):
     return dict(features, wide=features["wide"] * 2.0)
