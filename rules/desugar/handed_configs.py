@@ -27,6 +27,7 @@ from ..estimator_calls.estimator_kinds import KINDS
 from ..loop.comments import has_comments
 from ..loop.places import moves
 from ..loop.settings import is_same
+from ..symbols.tensorflow_names import whole_name
 
 
 @Desugaring
@@ -181,8 +182,11 @@ def _maker(module: Module, there: Module, made: ast.Call, config: ast.Name) -> s
     call = module.parent(module.parent(config) or config)
     maker = call.func if isinstance(call, ast.Call) else None
     package = maker.value if isinstance(maker, ast.Attribute) else None
-    known = package is not None and f"{module.resolve(package)}.RunConfig" == RUN_CONFIG
-    return f"{module.segment(package)}.RunConfig" if known and package is not None else ""
+    if package is not None and f"{module.resolve(package)}.RunConfig" == RUN_CONFIG:
+        return f"{module.segment(package)}.RunConfig"
+    library = whole_name(module)  # of what `tf.keras.estimator.model_to_estimator` is given
+    visible = library is not None and module.scope(config).lookup(library) is module.analysis.root
+    return f"{library}.estimator.RunConfig" if visible else ""
 
 
 def _stays(module: Module, there: Module, field: ast.expr, config: ast.Name) -> bool:

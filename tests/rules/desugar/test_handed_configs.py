@@ -176,3 +176,15 @@ def test_a_model_fn_that_does_not_read_its_configuration() -> None:
     assert plain(source + ESTIMATOR + TRAIN).endswith("model.fit(make_input_fn(8, None)().take(20))\n")
     source = source.replace("predictions = ", "print(config.model_dir)\n    predictions = ")
     assert HELPERS in run(source + ESTIMATOR + TRAIN)
+
+
+def test_an_estimator_that_is_made_of_a_keras_model() -> None:
+    made = """    net = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(1,))])
+    net.compile("sgd", "mse")
+    return tf.keras.estimator.model_to_estimator(net, config=config)
+
+
+"""
+    build = BUILD.format(parameters="config").partition("    return")[0] + made
+    found = after(files("folder, save_checkpoints_steps=5", build=build))
+    assert "def build(model_dir):" in found["model.py"] and "model.build(folder)" in found["task.py"]
