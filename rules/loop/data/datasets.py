@@ -31,17 +31,58 @@ _PRIVATE = "tensorflow.python.data."
 _COUNTED = frozenset({"from_tensor_slices", "from_tensors", "range", "list_files"})
 _ITERATORS = ("make_one_shot_iterator", "make_initializable_iterator")
 _READERS = frozenset(
-    f"tensorflow.data.{name}" for name in ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset")
+    f"tensorflow.{name}"
+    for name in (
+        *("data.TFRecordDataset", "data.TextLineDataset", "data.FixedLengthRecordDataset"),
+        *("data.experimental.CsvDataset", "data.experimental.SqlDataset", "contrib.data.CsvDataset"),
+        "contrib.data.SqlDataset",
+    )
 )
 _INHERITED = re.compile(r"^tensorflow\.data\.(TFRecord|TextLine|FixedLengthRecord)Dataset\.(?=\w)")
 """What makes a dataset is found at classes of them, too."""
-_SAME = frozenset({"map", "batch", "prefetch", "shuffle", "cache", "with_options", "enumerate", "skip", "shard"})
-_UNCOUNTED = frozenset({"filter", "unbatch", "take_while", "flat_map", "interleave"})
+_SAME = frozenset(
+    {
+        *(
+            "map",
+            "batch",
+            "prefetch",
+            "shuffle",
+            "cache",
+            "with_options",
+            "enumerate",
+            "skip",
+            "shard",
+            "scan",
+            "snapshot",
+        ),
+    }
+)
+_UNCOUNTED = frozenset(
+    {"filter", "unbatch", "take_while", "flat_map", "interleave", "group_by_window", "rejection_resample", "unique"}
+)
 _FAMILIES = ("tensorflow.data.experimental.", "tensorflow.contrib.data.")
 _EPOCHS = {"make_csv_dataset": 10, "make_batched_features_dataset": 6}
 """Functions that read files again and again, with the place of `num_epochs` among their arguments."""
-_APPLIED_SAME = frozenset({"map_and_batch", "prefetch_to_device", "copy_to_device", "assert_cardinality"})
-_APPLIED_UNCOUNTED = frozenset({"parallel_interleave", "ignore_errors", "unbatch", "sloppy_interleave"})
+_ENDLESS = frozenset({"Counter", "RandomDataset"})
+_APPLIED_SAME = frozenset(
+    {
+        *("map_and_batch", "prefetch_to_device", "copy_to_device", "assert_cardinality", "batch_and_drop_remainder"),
+        *("scan", "enumerate_dataset", "map_and_batch_with_legacy_function"),
+    }
+)
+_APPLIED_UNCOUNTED = frozenset(
+    {
+        *("parallel_interleave", "ignore_errors", "unbatch", "sloppy_interleave", "group_by_window", "take_while"),
+        *("rejection_resample", "unique"),
+    }
+)
+_UNEVEN = frozenset(
+    {
+        *("bucket_by_sequence_length", "padded_batch_and_drop_remainder", "dense_to_ragged_batch", "ragged_batch"),
+        *("dense_to_sparse_batch", "sparse_batch"),
+    }
+)
+"""What makes batches of several lengths, of a number that is not known."""
 _ARRAYS = frozenset(f"tensorflow.estimator.inputs.{name}" for name in ("numpy_input_fn", "pandas_input_fn"))
 _ARRAY_PARAMETERS = ("x", "y", "batch_size", "num_epochs", "shuffle")
 _COMPARE = {ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Is: operator.is_, ast.IsNot: operator.is_not}
@@ -216,6 +257,8 @@ class Reader:
         if name.startswith(_FAMILIES) and (at := _EPOCHS.get(name.rpartition(".")[2])) is not None:
             epochs = given[at : at + 1] or [self._keywords(module, node, env).get("num_epochs", Known(None))]
             return _repeated(Data(ends=True, counted=False), epochs)
+        if name.startswith(_FAMILIES) and name.rpartition(".")[2] in _ENDLESS:
+            return Data(ends=False)
         if name.endswith(_ITERATORS) and given:
             return given[0]
         short = name[len(_DATASET) :] if name.startswith(_DATASET) else ""
@@ -248,6 +291,8 @@ class Reader:
             return base
         if name == "padded_batch":
             return replace(base, even=False)
+        if name in _UNEVEN:
+            return replace(base, counted=False, even=False)
         if name in _UNCOUNTED:
             return replace(base, counted=False)
         if name == "repeat":
@@ -270,6 +315,8 @@ class Reader:
         short = next((name[len(family) :] for family in _FAMILIES if name.startswith(family)), "")
         if short in _APPLIED_SAME:
             return base
+        if short in _UNEVEN:
+            return replace(base, counted=False, even=False)
         if short in _APPLIED_UNCOUNTED:
             return replace(base, counted=False)
         if short == "shuffle_and_repeat":
