@@ -6,6 +6,8 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Optional
 
+from migrator.analyse.function.translate import is_none
+
 from ..exports.exportwriter import ExportWriter
 from ..loop.inputs import Input
 from ..loop.loop import Loop
@@ -225,6 +227,8 @@ class CallbackWriter:
 def _are_epochs_short(use: Use) -> bool:
     """Whether the ends of epochs show as much as summaries did: they count on in the next run, steps between them do not."""
     every = use.fields.get("save_summary_steps", ast.Constant(100))
+    if is_none(every):
+        return True
     known = [node.value if isinstance(node, ast.Constant) else None for node in (use.every, every)]
     epoch, summary = (value if isinstance(value, int) else None for value in known)
     return epoch is not None and summary is not None and 0 < epoch <= summary

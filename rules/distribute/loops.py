@@ -54,6 +54,8 @@ def distributed(loop: Loop, plans: Sequence[Plan], words: Collection[str] | None
     if any(use.unlimited or (use.validation is not None and use.validation.unlimited) for use in loop.uses):
         return NotPlain("a number of steps that may be None, on several devices or machines")
     strategy = loop.first.settings.strategy
+    if loop.first.settings.workers:
+        words, asked = set(words) - _WORDS_OF_STRATEGIES, True
     hooked = [use for use in loop.uses if use.hooks != Hooks() or use.own or use.wanted or use.last_step is not None]
     if hooked and (strategy is None or not all(map(_sees_all_replicas, hooked))):
         return NotPlain("hooks, on several devices or machines")

@@ -48,6 +48,9 @@ _INTERVALS = frozenset({"save_checkpoints_steps", "save_summary_steps"})
 """Steps that are counted by, which None does not allow."""
 _OR_NONE = frozenset({"model_dir", "tf_random_seed", "train_distribute", "eval_distribute"})
 """Fields that say nothing where they are None."""
+_NEVER = frozenset({"save_summary_steps", "keep_checkpoint_max"})
+"""Those by which None asks for none: no summaries amid an epoch, no limit."""
+_OF_WORKERS = frozenset(f"tensorflow.distribute.{name}MultiWorkerMirroredStrategy" for name in ("", "experimental."))
 _WITHOUT_EFFECT = frozenset({"session_config", "log_step_count_steps"})
 """Fields that Keras has no use for: its progress bar shows the speed."""
 
@@ -59,7 +62,7 @@ class Settings:
     fields: dict[str, ast.expr] = field(default_factory=dict)
     """Those of RunConfig that say something, by name."""
     calls: tuple[ast.expr, ...] = ()
-    """References to RunConfig that go."""
+    """References to RunConfig, and to a strategy for workers, that go."""
     statement: ast.Assign | None = None
     """What held the configuration, and goes."""
     temporary: bool = False
@@ -71,7 +74,9 @@ class Settings:
     tpu: Tpu = field(default_factory=Tpu)
     """What a TPUEstimator says beside."""
     sessions: tuple[ast.stmt, ...] = ()
-    """What makes settings of sessions, and goes."""
+    """What makes settings of sessions, or a strategy for workers, and goes."""
+    workers: bool = False
+    """Whether it asks for the workers of TF_CONFIG, which keep equal variables."""
     session: Optional[tuple[ast.expr, str]] = None
     """Settings of sessions, and what takes their place."""
     unsaved: bool = False
@@ -179,6 +184,14 @@ def _configured(
     except Unsupported as problem:
         return problem.reason
     kept = {name: value for name, value in given.items() if name not in _WITHOUT_EFFECT}
+    made_for_workers = of_workers(project, module, call, kept.get("train_distribute"))
+    if made_for_workers is not None:
+        kept.pop("train_distribute")
+        if (
+            kept.get("eval_distribute") is not None
+            and of_workers(project, module, call, kept["eval_distribute"]) is not None
+        ):
+            kept.pop("eval_distribute")
     told = kept.get("eval_distribute")
     if is_none(told) or (isinstance(told, ast.Name) and ast.dump(told) == ast.dump(kept.get("train_distribute", call))):
         kept.pop("eval_distribute", None)  # a model evaluates with the strategy that it trains with
@@ -193,11 +206,11 @@ def _configured(
     more = sorted(set(kept) - _WRITTEN - set(beside if construction.tpu else ()))
     if more:
         return reason_at(f"`{more[0]}` of its configuration", module, kept[more[0]])
-    if any(is_none(value) for name, value in kept.items() if name not in {*_OR_NONE, *beside}):
+    if any(is_none(value) for name, value in kept.items() if name not in {*_OR_NONE, *_NEVER, *beside}):
         return "a setting that is None"
     if statement is not None and not are_known(module, statement, construction.call, kept.values()):
         return "its configuration is made elsewhere"
-    fields = {n: v for n, v in kept.items() if not is_none(v)}
+    fields = {n: v for n, v in kept.items() if n in _NEVER or not is_none(v)}
     for name in _INTERVALS & set(fields):
         if isinstance(fields[name], (ast.Name, ast.Attribute)) and may_be_none(project, module, fields[name]):
             return reason_at(f"`{name}` of its configuration, which may be None", module, fields[name])
@@ -217,17 +230,33 @@ def _configured(
     taken = None if is_none(session) or session is None else (session, taken_over(module, session))
     return Settings(
         fields,
-        (call.func,),
+        (call.func, *(made_for_workers[1] if made_for_workers is not None else ())),
         statement,
         reads=tuple(found),
         tasks=tuple(tasks),
-        sessions=tuple(sessions),
+        sessions=(*sessions, *(made_for_workers[0] if made_for_workers is not None else ())),
+        workers=made_for_workers is not None,
         session=taken if taken is not None and taken[1] else None,
         unsaved=unsaved,
         placements={} if session is None or is_none(session) else placements(module, session),
         maybe_unseeded="tf_random_seed" in fields and may_be_none(project, module, fields["tf_random_seed"]),
         handed=parameter,
     )
+
+
+def of_workers(
+    project: Project, module: Module, config: ast.Call, strategy: ast.expr | None
+) -> tuple[list[ast.stmt], list[ast.expr]] | None:
+    """What holds a strategy for the workers of TF_CONFIG for a configuration alone, and its name; None for another strategy."""
+    held = module.assignment(strategy) if isinstance(strategy, ast.Name) else None
+    made = held.value if held is not None else strategy
+    if not isinstance(made, ast.Call) or made.args or made.keywords or module.resolve(made.func) not in _OF_WORKERS:
+        return None
+    if held is None or not isinstance(strategy, ast.Name):
+        return [], [made.func]
+    scope = module.scope(held)
+    alone = all(module.is_inside(load, config) for load in module.loads_of(strategy.id, scope))
+    return ([held], [made.func]) if alone and not project.readers.elsewhere(module, scope, strategy.id) else None
 
 
 def are_known(module: Module, statement: ast.stmt, call: ast.Call, values: Collection[ast.expr]) -> bool:

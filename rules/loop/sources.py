@@ -106,7 +106,9 @@ class Source:
     @property
     def recorded(self) -> bool:
         """Whether its model writes summaries of its own."""
-        return self.shown and (self.settings.directory is not None or "output_dir" in self.hooks.summaries)
+        never = is_none(self.settings.fields.get("save_summary_steps", self.construction.call))
+        folder = self.settings.directory is not None and not never
+        return self.shown and (folder or "output_dir" in self.hooks.summaries)
 
     @property
     def module(self) -> Module:

@@ -397,12 +397,13 @@ class ProgramRewrite(LoopRewrite):
         shots, handled = one_shot_changes(module)
         driver.change(*shots)
         driver.handled |= handled
-        inside = self._spans(module)
+        inside, sources = self._spans(module), self.loop.sources if isinstance(self.loop, Loop) else ()
+        gone = {node for source in sources for node in source.settings.calls}
         with self.obstacles:
             driver.edits += self._columns.outside(module, driver, inside)
         self._unused_specs(module)
         for node, name in tpu.configurations_first(module.references()):
-            if ".distribute." in name and not inside.hold(module.span(node)):
+            if ".distribute." in name and not inside.hold(module.span(node)) and node not in gone:
                 driver.strategy(node, name, self._helpers[module.path].tensorflow())
             if inside.hold(module.span(node)) or (node in driver.handled and not is_left_head(driver, node, name)):
                 continue

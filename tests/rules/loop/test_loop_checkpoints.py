@@ -241,3 +241,15 @@ def test_a_number_of_steps_that_is_asked_for_is_none_nowhere(every: str) -> None
     before = OPTION.format(more="") + every
     text = made("config=tf.estimator.RunConfig('here', save_checkpoints_steps=every)", before)
     assert "% every == 0" in text
+
+
+def test_none_asks_for_no_limit_and_no_summaries_amid_an_epoch() -> None:
+    config = (
+        'tf.estimator.RunConfig("here", save_checkpoints_steps=10, save_summary_steps=None, keep_checkpoint_max=None)'
+    )
+    text = joined(
+        migrate(
+            MODEL + f'estimator = tf.estimator.Estimator(model_fn, params={{"units": 1}}, config={config})\n' + TRAIN
+        )
+    )
+    assert "max_to_keep=None" in text and "TensorBoard(" in text and "update_freq" not in text

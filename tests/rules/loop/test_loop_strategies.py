@@ -173,3 +173,24 @@ def test_arrays_of_an_input_function_stay_with_helpers(before: str) -> None:
     given = "read" if before else made
     program_of = program(MIRRORED, f"{before}{made}\n" if before else "", f"estimator.train({given}, steps=20)\n")
     kept(program_of.replace("import tensorflow as tf\n", "import tensorflow as tf\n\nLIST = [[1.0]] * 8\n", 1), "")
+
+
+WORKERS = "tf.distribute.experimental.MultiWorkerMirroredStrategy()"
+
+
+@pytest.mark.parametrize(
+    ("strategy", "before"),
+    [(WORKERS, ""), ("workers", f"workers = {WORKERS}\n"), ("s", f"s = {WORKERS.replace('experimental.', '')}\n")],
+)
+def test_a_strategy_for_workers_is_that_of_tf_config(strategy: str, before: str) -> None:
+    given = program(strategy, before, fields=f", eval_distribute={strategy}" if before else "")
+    text = joined(migrate(given))
+    assert not {HELPERS, CLUSTER} & set(run(given)) and "with make_strategy().scope():\n" in text
+    assert text.count("MultiWorkerMirroredStrategy()") == 1  # in the function that reads TF_CONFIG
+    assert f"model.distribute_strategy{SHARED}" in text
+
+
+@pytest.mark.parametrize("more", ["print(workers)\n", "print(workers.num_replicas_in_sync)\n"])
+def test_a_strategy_for_workers_that_is_read_stays(more: str) -> None:
+    assert CLUSTER in run(program("workers", f"workers = {WORKERS}\n", TRAIN + more))
+    assert CLUSTER in run(program(WORKERS.replace("()", "(COMMUNICATION)")))
