@@ -14,10 +14,11 @@ from ..loop.loop import Loop
 from ..loop.making import Names
 from ..loop.page import Page
 from ..loop.places import is_simple
+from ..loop.specs import Validation
 from ..loop.use import Use
 from .early_stops import EarlyStop, epochs
 from .elements import Condition
-from .evaluators import EVALUATES, SELDOM, Asked, Evaluator
+from .evaluators import EVALUATES, SELDOM, VALIDATES, Asked, Evaluator
 from .functions import BATCH, END, EPOCH, EVALUATED, Functions
 from .logged_values import Logged, line_text
 from .savers import SAVES
@@ -27,19 +28,32 @@ _Entry = tuple[str, Optional[Condition]]
 
 
 class CallbackWriter:
-    """Writes those of one file; `data` writes the dataset of an input function."""
+    """Writes those of one file; `data` writes the dataset of an input function, `validated` that of evaluations amid a
+    training."""
 
     def __init__(
-        self, loop: Loop, page: Page, names: Names, exports: ExportWriter, data: Callable[[Input], str]
+        self,
+        loop: Loop,
+        page: Page,
+        names: Names,
+        exports: ExportWriter,
+        data: Callable[[Input], str],
+        validated: Callable[[Validation], str],
     ) -> None:
-        self.loop, self.page, self.names, self.exports, self.data = loop, page, names, exports, data
+        self.loop, self.page, self.names, self.exports = loop, page, names, exports
+        self.data, self.validated = data, validated
         self.keras = f"{page.tf}.keras.callbacks"
 
     def called(self, use: Use, model: str, parts: list[str], functions: Functions) -> str:
         """The argument of `fit`: a LambdaCallback of `parts`, what its hooks became, and the summaries of a folder."""
         hooks, found = use.hooks, [", ".join(parts)] if parts else []
-        found += self.exports.called(use, model, self.folder(use, model), functions)
+        exports = self.exports.called(use, model, self.folder(use, model), functions)
+        stops = [self._stop(use, stop, model, functions) for stop in hooks.stops]
+        found += [] if use.whole else exports
         entries: list[_Entry] = [(f"{self.keras}.LambdaCallback({part})", None) for part in found]
+        if use.whole:
+            told = [*(f"{self.keras}.LambdaCallback({part})" for part in exports), *stops]
+            entries.append((self._validating(use, told, model), None))
         entries += [(text, None) for text in self._saving(use, model)]
         lines = [line for line in use.logged if line.pairs]
         always = [line for line in lines if hooks.condition(line) is None]
@@ -48,7 +62,7 @@ class CallbackWriter:
         entries += [*self._logging_evaluations(use, model, functions), *self._own(use)]
         entries += [(self._asked(use, each, model, functions), hooks.condition(each)) for each in hooks.asked]
         entries += [(self._evaluator(use, each, model), hooks.condition(each)) for each in hooks.evaluators]
-        behind = [self._stop(use, stop, model, functions) for stop in hooks.stops]
+        behind = [] if use.whole else stops
         if use.last_step is not None:
             ends = f"{model}.optimizer.iterations.numpy() >= {self.page.closed(use.last_step)}"
             called = functions.add(BATCH, "stop_at_last_step", [f"{model}.stop_training = True"], ends)
@@ -181,16 +195,25 @@ class CallbackWriter:
         data, page = self.data(evaluator.input), self.page
         data += f".take({page.text(evaluator.steps)})" if evaluator.steps is not None else ""
         every = "100" if evaluator.every is None else page.text(evaluator.every)
-        folder = self.folder(use, model)
-        if folder:
-            path = page.library("os")
-            label = '"eval"'
-            if isinstance(evaluator.label, ast.Constant):
-                label = f'"eval_{evaluator.label.value!s}"'
-            elif evaluator.label is not None:
-                label = f'"eval_" + {page.closed(evaluator.label)}'
-            folder = f", {path}.path.join({folder}, {label})"
-        return f"{page.helper(EVALUATES)}({data}, {every}{folder})"
+        return f"{page.helper(EVALUATES)}({data}, {every}{self._eval_folder(use, evaluator.label, model)})"
+
+    def _validating(self, use: Use, told: Sequence[str], model: str) -> str:
+        """The callback that evaluates amid the one epoch of a training, and tells others of it."""
+        assert use.validation is not None and use.every is not None
+        data, every = self.validated(use.validation), self.page.text(use.every)
+        folder = self._eval_folder(use, use.validation.specs[1].arguments.get("name"), model)
+        others = f", callbacks=[{', '.join(told)}]" if told else ""
+        return f"{self.page.helper(VALIDATES)}({data}, {every}{folder}{others})"
+
+    def _eval_folder(self, use: Use, name: ast.expr | None, model: str) -> str:
+        """The argument for the folder that evaluations of a name write to; nothing where there are no checkpoints."""
+        folder, path = self.folder(use, model), f"{self.page.library('os')}.path" if self.folder(use, model) else ""
+        label = '"eval"'
+        if isinstance(name, ast.Constant) and name.value is not None:
+            label = f'"eval_{name.value!s}"'
+        elif name is not None and not is_none(name):
+            label = f'"eval_" + {self.page.closed(name)}'
+        return f", {path}.join({folder}, {label})" if folder else ""
 
     def _logging(self, use: Use, lines: Sequence[Logged], model: str, functions: Functions, moment: str = BATCH) -> str:
         """A LambdaCallback that logs every so many steps, from the first one on where each is seen."""
@@ -230,5 +253,7 @@ def _are_epochs_short(use: Use) -> bool:
     if is_none(every):
         return True
     known = [node.value if isinstance(node, ast.Constant) else None for node in (use.every, every)]
+    if use.whole:
+        return False
     epoch, summary = (value if isinstance(value, int) else None for value in known)
     return epoch is not None and summary is not None and 0 < epoch <= summary

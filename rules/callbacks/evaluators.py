@@ -16,6 +16,8 @@ from ..loop.inputs import Input, read_input
 EVALUATOR, ASKED = "InMemoryEvaluatorHook", "make_early_stopping_hook"
 EVALUATES = "EvaluateEvery"
 """The helper for the first of them."""
+VALIDATES = "ValidateEvery"
+"""That for `train_and_evaluate` on data of an unknown number."""
 SELDOM = 100
 """Steps between two questions of a hook that asks by time."""
 

@@ -53,6 +53,13 @@ def distributed(loop: Loop, plans: Sequence[Plan], words: Collection[str] | None
         return NotPlain("Estimators on several devices or machines that are not held by one name")
     if any(use.unlimited or (use.validation is not None and use.validation.unlimited) for use in loop.uses):
         return NotPlain("a number of steps that may be None, on several devices or machines")
+    if any(
+        use.whole and not (use.input.data.fixed and (use.limit is not None or use.input.data.ends)) for use in loop.uses
+    ):
+        return NotPlain(
+            "evaluations amid a training on data of a number that is not seen, on several devices or machines"
+        )
+    loop = replace(loop, uses=tuple(replace(u, whole=False, measured=True) if u.whole else u for u in loop.uses))
     strategy = loop.first.settings.strategy
     if loop.first.settings.workers:
         words, asked = set(words) - _WORDS_OF_STRATEGIES, True

@@ -54,6 +54,8 @@ class Use(Place):
     """Whether the number of its steps may be None."""
     asides: Asides = field(default_factory=dict)
     """How parts of what hooks of the model_fn are made from are written."""
+    whole: bool = False
+    """Whether it is one epoch, amid which a callback evaluates: how many batches its data have is not known."""
     measured: bool = False
     """Whether its data are counted before it, as they may end before its limit and it has evaluations amid it."""
     counted: bool = True
@@ -128,6 +130,11 @@ class Use(Place):
         return self.validation.exporters if self.validation is not None else ()
 
     @property
+    def by_epochs(self) -> bool:
+        """Whether it has an epoch for each evaluation amid it."""
+        return self.every is not None and not self.whole
+
+    @property
     def divided(self) -> int | None:
         """How many epochs it has, if the program says that."""
         numbers = [node.value for node in (self.limit, self.every) if isinstance(node, ast.Constant)]
@@ -143,7 +150,7 @@ class Use(Place):
         An Estimator saves every ten minutes, if it is not told.
         """
         every = self.fields.get("save_checkpoints_steps")
-        if self.every is not None or not self.saves or (self.limit is not None and at_most(self.limit, every)):
+        if self.by_epochs or not self.saves or (self.limit is not None and at_most(self.limit, every)):
             return None
         return every if every is not None else SELDOM
 
@@ -193,7 +200,7 @@ class Use(Place):
 
     def stops(self, goes_on: bool) -> bool:
         """Whether the last of its epochs may have to end early: one that goes on may start from any step."""
-        return self.counted and self.every is not None and (goes_on or self.divided is None)
+        return self.counted and self.by_epochs and (goes_on or self.divided is None)
 
     @property
     def by_batches(self) -> bool:

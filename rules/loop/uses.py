@@ -98,6 +98,8 @@ def _evaluated(
     evaluated = _hooks(reader, module, call, node, dict(specs[1].arguments), sources, evaluated=True)
     if isinstance(hooks, str) or isinstance(evaluated, str):
         return hooks if isinstance(hooks, str) else str(evaluated)
+    if hooks.stops and not is_none(specs[1].arguments.get("name")):
+        return "a hook that stops early by evaluations without a name, beside those that have one"
     if "steps" in told:
         return "a StopAtStepHook that counts from where it starts"
     hooks = hooks.and_those(evaluated)
@@ -108,23 +110,33 @@ def _evaluated(
     if is_choice(every):
         return "evaluations amid a training of one of several Estimators"
     if every is not None and (use.limit is None or not at_most(use.limit, every)):
-        measured = found.data.ends is not False
-        if measured and not (found.data.fixed and (use.limit is not None or found.data.ends)):
-            return "evaluations amid a training on data of a number that is not seen"
-        if measured and hooks.stops and not found.data.counted:  # which may end long before the data
-            return "hooks that stop early, on data that would have to be read to count them"
-        if use.unlimited:
-            return "evaluations amid a training whose number of steps may be None"
+        data = found.data
+        measured = data.ends is not False
+        seen = data.counted and data.fixed and (use.limit is not None or bool(data.ends))
+        whole = (use.unlimited or (measured and not seen)) and _evaluates_by_itself(use)
+        if not whole:
+            if measured and not (data.fixed and (use.limit is not None or data.ends)):
+                return "evaluations amid a training on data of a number that is not seen"
+            if measured and hooks.stops and not data.counted:  # which may end long before the data
+                return "hooks that stop early, on data that would have to be read to count them"
+            if use.unlimited:
+                return "evaluations amid a training whose number of steps may be None"
         known = is_simple(every) and not measured and (use.limit is None or is_simple(use.limit))
         if not known and not has_its_line(module, call):
             return "a number of steps that is computed, in a line with other code"
-        use = replace(use, every=every, measured=measured)
+        use = replace(use, every=every, measured=measured and not whole, whole=whole)
     if use.every is None:
         use = replace(use, hooks=use.hooks.without_stops)
     reason = _of_exporters(use)
     if reason:
         return reason
     return _refused(module, call, "train") or use
+
+
+def _evaluates_by_itself(use: Use) -> bool:
+    """Whether a callback may evaluate the model amid an epoch: no hook is told of it, and a step takes its batch first."""
+    told = use.logged_evaluations or any(own.evaluated for own in use.own)
+    return not told and all(source.model is None and not source.needs_keras_2 for source in use.sources)
 
 
 def _of_exporters(use: Use) -> str:

@@ -27,6 +27,7 @@ from .page import Page
 from .places import is_simple, line_above
 from .predictions import PredictionWriter
 from .reads import Read
+from .specs import Validation
 from .use import Use
 from .variables import NAMES, VALUE
 
@@ -52,7 +53,7 @@ class LoopWriter:
         told = loop.distribution
         shared = told is not None and told.has_workers
         self.exports = ExportWriter(self.page, self.names, shared, loop.archives)
-        self.callbacks = CallbackWriter(loop, self.page, self.names, self.exports, self._data)
+        self.callbacks = CallbackWriter(loop, self.page, self.names, self.exports, self._data, self._validated)
         self.spread = Spread(told, loop, self.page, self.names.model(loop.first)) if told is not None else None
 
     def edits(self) -> Iterator[Edit]:
@@ -182,7 +183,7 @@ class LoopWriter:
     def _training(self, use: Use, model: str, data: str) -> list[str]:
         """The lines of a training."""
         limit, goes_on = use.limit, self.loop.goes_on(use)
-        if use.every is not None:
+        if use.by_epochs:
             return self._epochs(use, model, data, goes_on)
         lines = []
         steps = ""
@@ -295,12 +296,13 @@ class LoopWriter:
 
     def _validation(self, use: Use) -> str:
         """The argument of `fit` for the data of evaluations."""
-        if use.validation is None:
-            return ""
-        limit = use.validation.limit
-        data = self._data(use.validation.input)
-        number = self._number(limit, use.validation.unlimited) if isinstance(limit, ast.expr) else limit
-        return f", validation_data={data}{'' if limit is None else f'.take({number})'}"
+        return "" if use.validation is None or use.whole else f", validation_data={self._validated(use.validation)}"
+
+    def _validated(self, validation: Validation) -> str:
+        """The data of evaluations."""
+        limit, data = validation.limit, self._data(validation.input)
+        number = self._number(limit, validation.unlimited) if isinstance(limit, ast.expr) else limit
+        return f"{data}{'' if limit is None else f'.take({number})'}"
 
     def _specs(self, use: Use) -> Iterator[Edit]:
         """Statements that hold specs go; their comments stay."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import tensorflow as tf
 
 from migrator.runtime.callbacks.evaluations_by_steps import EvaluateEvery
 from migrator.runtime.callbacks.save_listeners import SaveCheckpoints, SaveListener
+from migrator.runtime.callbacks.validations import ValidateEvery
 
 
 class Told(SaveListener):
@@ -66,12 +68,41 @@ def test_a_listener_ends_a_training_but_not_before_it_begins(tmp_path: Path) -> 
 
 
 def test_evaluations_by_steps(tmp_path: Path) -> None:
-    model = make_model()
-    callback = EvaluateEvery(tf.data.Dataset.from_tensors(([[1.0]], [[1.0]])), 3, str(tmp_path))
-    trained(callback, model=model)
+    callback = EvaluateEvery(ONE, 3, str(tmp_path))
+    assert evaluated(callback, tmp_path) == [0, 3, 6, 7]
+
+
+def test_evaluations_amid_an_epoch(tmp_path: Path) -> None:
+    told = Epochs()
+    assert evaluated(ValidateEvery(ONE, 3, str(tmp_path), [told]), tmp_path) == [3, 6, 7]
+    assert [(epoch, set(logs) == {"val_loss"}) for epoch, logs in told.told] == [(0, True), (1, True), (2, True)]
+    told.stops_at = 6
+    assert evaluated(ValidateEvery(ONE, 3, str(tmp_path / "stopped"), [told]), tmp_path / "stopped") == [3, 6]
+
+
+ONE = tf.data.Dataset.from_tensors(([[1.0]], [[1.0]]))
+
+
+class Epochs(tf.keras.callbacks.Callback):
+    """Is told of epochs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told: list[tuple[int, dict[str, float]]] = []
+        self.stops_at = 0
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        self.told.append((epoch, logs))
+        if self.model.optimizer.iterations.numpy() == self.stops_at:
+            self.model.stop_training = True
+
+
+def evaluated(callback: Any, tmp_path: Path) -> list[int]:
+    """The steps at which a callback evaluates, by its summaries."""
+    trained(callback, model=make_model())
     callback.writer.flush()
     found = []
     for path in tmp_path.iterdir():
         for event in tf.compat.v1.train.summary_iterator(str(path)):
             found += [event.step for value in event.summary.value if value.tag == "loss"]
-    assert found == [0, 3, 6, 7]
+    return found

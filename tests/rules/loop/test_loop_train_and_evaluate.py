@@ -174,17 +174,42 @@ def test_data_that_end_are_counted() -> None:
     assert made(STEPS, called("make_input_fn(8, 5), max_steps=N"), "N = load()\n").count("take(N).cardinality()") == 1
 
 
-def test_data_of_files_are_read_to_count_them() -> None:
-    lines = "lambda: tf.data.TextLineDataset('train').map(parse).batch(8)"
-    text = made(STEPS, called(lines))
-    assert text == counted("train_data.reduce(0, lambda batches, _: batches + 1)", lines.partition(": ")[2])
+LINES = "tf.data.TextLineDataset('train').map(parse).batch(8)"
+EVAL = "make_input_fn(4, 1)()"
 
 
-def test_data_are_not_read_before_a_training_that_may_stop_early() -> None:
+@pytest.mark.parametrize(
+    ("data", "before"),
+    [
+        (LINES, ""),
+        ("generated()", "def generated():\n    return tf.data.Dataset.from_generator(rows, tf.float32)\n\n\n"),
+        ("make_input_fn(8, unknown())()", ""),
+    ],
+)
+def test_data_that_nobody_has_counted_are_one_epoch(data: str, before: str) -> None:
+    call = called("generated" if before else f"lambda: {data}")
+    assert f"model.fit({data}, callbacks=[ValidateEvery({EVAL}, 5)])" in made(STEPS, before + call)
+
+
+def test_one_epoch_saves_by_steps() -> None:
+    text = made(SAVES, called(f"lambda: {LINES}, max_steps=N"), "N = load()\n")
+    assert "reduce(" not in text and f'ValidateEvery({EVAL}, 5, os.path.join("here", "eval"))' in text
+    assert "if (batch + 1) % 5 == 0:\n" in text and ".save(model.optimizer.iterations)" in text
+
+
+def test_a_training_of_one_epoch_tells_who_stops_it_of_its_evaluations() -> None:
     hooks = "tf.estimator.experimental.stop_if_no_decrease_hook(estimator, 'loss', 10)"
-    call = called(f"lambda: tf.data.TextLineDataset('train').map(parse).batch(8), hooks=[{hooks}]")
-    text = migrate(MODEL + f"estimator = tf.estimator.Estimator(model_fn, params={{'units': 1}}{STEPS})\n" + call)
-    assert "fit(" not in text and "reduce(" not in text
+    text = joined(made(STEPS, called(f"lambda: {LINES}, hooks=[{hooks}]")))
+    stop = 'tf.keras.callbacks.EarlyStopping(monitor="val_loss", mode="min", patience=2)'
+    assert f"callbacks=[ValidateEvery({EVAL}, 5, callbacks=[{stop}])]" in text
+
+
+def test_a_hook_reads_evaluations_without_a_name_alone() -> None:
+    hooks = "tf.estimator.experimental.stop_if_no_decrease_hook(estimator, 'loss', 10)"
+    for name, fits in (("None", True), ("'valid'", False)):
+        call = called(f"make_input_fn(8, None), max_steps=20, hooks=[{hooks}]", f"make_input_fn(4, 1), name={name}")
+        text = migrate(MODEL + f"estimator = tf.estimator.Estimator(model_fn, params={{'units': 1}}{STEPS})\n" + call)
+        assert (".fit(" in text) is fits
 
 
 def test_a_training_that_goes_on_counts_from_where_it_is() -> None:
@@ -197,8 +222,6 @@ def test_a_training_that_goes_on_counts_from_where_it_is() -> None:
 @pytest.mark.parametrize(
     "config, call",
     [
-        (STEPS, "def generated():\n    return tf.data.Dataset.from_generator(rows, tf.float32)\n\n\n" + called("generated")),
-        (STEPS, called("lambda: make_input_fn(8, unknown())()")),  # which may have no end
         (STEPS, "if make_input_fn: " + called("make_input_fn(8, 9)").replace("\n", "") + "\n"),
         (STEPS, "if make_input_fn: " + SPECS.splitlines()[2].replace("train_spec", "tf.estimator.TrainSpec(\
             make_input_fn(8, None), max_steps=2 * int('10'))").replace("eval_spec", "tf.estimator.EvalSpec(\

@@ -83,7 +83,9 @@ def test_evaluations_amid_a_training() -> None:
     text = migrated(LOOP.replace("CONFIG", every).replace("MOST", "FLAGS.given"), "FLAGS.most")
     assert "validation_data=input_fn().take(-1 if FLAGS.most is None else FLAGS.most)" in text
     source = HEAD + LOOP.replace("CONFIG", every).replace("MOST", "FLAGS.most").replace("LIMIT", "None")
-    assert ".fit(" not in run(source)["program.py"].after.decode()  # how many epochs would it have?
+    text = run(source)["program.py"].after.decode()  # how many epochs would it have?
+    taken = "take(-1 if FLAGS.most is None else FLAGS.most)"
+    assert f"model.fit(input_fn(None).{taken}, callbacks=[ValidateEvery(input_fn(), 10)])" in text
 
 
 BERT = """\
