@@ -32,6 +32,7 @@ from ..estimator_calls import idle_sessions
 from ..experiments import run_configs, spelled
 from ..exports import named_placeholders
 from ..hooks import logged_modes, logging_classes, made_hooks, nested_hooks, writer_caches
+from ..initializers import own_initializers
 from ..inputs import fed_iterators, read_batches
 from ..layers import (
     applied_regularization,
@@ -139,6 +140,7 @@ FUNCTIONS: tuple[Desugaring[OfFunction], ...] = (
     filled_sizes.expand,
     declared_shapes.expand,
     named_values.expand,
+    own_initializers.expand,
     summary_tags.expand,
     scoped_summaries.expand,
     kept_iterators.expand,

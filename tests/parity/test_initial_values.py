@@ -100,6 +100,33 @@ def test_variables_of_a_recording(tmp_path: Path, filled: bool) -> None:
     assert compare_initial_values("", 1, *readers) == []
 
 
+A, B = np.arange(6, dtype=np.float32), np.arange(6, dtype=np.float32)[::-1].copy()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "alike"),
+    [
+        ({"v": A, "w": B}, {"v": B, "w": B}, True),
+        ({"v": A, "w": B}, {"v": B[:4].reshape(2, 2), "w": B[:5]}, True),  # of other shapes
+        ({"v": A, "w": B}, {"v": A, "w": B}, False),
+        ({"v": A, "w": A}, {"v": B, "w": B}, False),  # as the old program does
+        ({"v": A, "w": B}, {"v": A[:3], "w": A[:3]}, False),  # too few
+        ({"v": A, "w": B}, {"v": np.ones(6, np.float32), "w": np.ones(6, np.float32)}, False),  # nothing drawn
+    ],
+)
+def test_variables_that_start_alike(tmp_path: Path, old: dict[str, Any], new: dict[str, Any], alike: bool) -> None:
+    writer = Writer(str(tmp_path / "old"))
+    listed = [{"name": name, "value": writer.array(value), "trainable": True} for name, value in old.items()]
+    writer.event("variables", stream=0, kind="train", variables=listed)
+    writer.close()
+    writer = Writer(str(tmp_path / "new"))
+    writer.event("initial", stream=0, variables={name: writer.array(value) for name, value in new.items()})
+    writer.close()
+    found = compare_initial_values("", 0, Reader(str(tmp_path / "old")), Reader(str(tmp_path / "new")))
+    text = "initial values: w: initial values are those of v, which the old program draws anew"
+    assert (text in [str(one) for one in found]) == alike
+
+
 def test_samples_of_equal_arrays_are_equal() -> None:
     values = np.arange(3 * SAMPLED, dtype=np.float32).reshape(3, -1)
     assert sample(values).shape == (SAMPLED,)

@@ -7,7 +7,7 @@ import pytest
 from migrator.vocabulary.diagnostics import Applicability
 from tools import check, check_noop, check_transformed, rules_of
 
-RULES = rules_of("layers.contrib_initializers")
+RULES = rules_of("initializers.contrib_initializers")
 HEAD = "import tensorflow as tf\n"
 OLD = "tf.contrib.layers."
 NEW = "tf.keras.initializers."

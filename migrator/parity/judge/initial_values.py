@@ -19,6 +19,8 @@ FEWEST = 16
 """Of fewer values only constants are compared."""
 FEWEST_FOR_SHAPE = 512
 """Of so many values the kurtosis is compared as well, which tells a uniform distribution from a normal one."""
+FEWEST_ALIKE = 4
+"""So many values do not come twice by chance."""
 DEVIATIONS = 6.0
 """How far a statistic may be off, in its own standard deviations: chance exceeds it once in 500 million variables."""
 
@@ -37,12 +39,30 @@ def compare_initial_values(name: str, stream: int, old: Reader, new: Reader) -> 
     if not mine or not theirs:
         return found
     first = {entry["name"]: entry["value"] for entry in theirs[0] if "from" not in entry}
-    for variable, reference in mine[0]["variables"].items():
-        if variable not in first or variable in mine[0].get("loaded", ()):  # loaded, not drawn
-            continue
+    drawn = {variable: reference for variable, reference in mine[0]["variables"].items() if variable in first}
+    drawn = {variable: reference for variable, reference in drawn.items() if variable not in mine[0].get("loaded", ())}
+    found += _alike(name, {v: (old.array(first[v]), new.array(reference)) for v, reference in drawn.items()})
+    for variable, reference in drawn.items():
         a, b = sample(old.array(first[variable])), sample(new.array(reference))
         if a.dtype.kind == b.dtype.kind == "f" and not same_distribution(a, b):
             text = f"initial values are of another distribution: old {_described(a)}, new {_described(b)}"
+            found.append(Difference("initial values", name + variable, text))
+    return found
+
+
+def _alike(name: str, values: dict[str, tuple[Any, Any]]) -> list[Difference]:
+    """Variables that start with the values of another one in the new program alone, as those of one initializer do that
+    always draws the same."""
+    found: list[Difference] = []
+    seen: dict[bytes, str] = {}
+    for variable, (_, b) in values.items():
+        head = b.reshape(-1)[:FEWEST_ALIKE]
+        if b.dtype.kind != "f" or head.size < FEWEST_ALIKE or np.ptp(head) == 0:
+            continue
+        other = seen.setdefault(head.tobytes(), variable)
+        a, first = values[variable][0].reshape(-1), values[other][0].reshape(-1)
+        if other != variable and not np.array_equal(a[:FEWEST_ALIKE], first[:FEWEST_ALIKE]):
+            text = f"initial values are those of {other}, which the old program draws anew"
             found.append(Difference("initial values", name + variable, text))
     return found
 

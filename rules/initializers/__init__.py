@@ -1,0 +1,1 @@
+"""Initializers: those of tf.contrib, and objects that several weights start with."""
