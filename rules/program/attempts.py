@@ -41,6 +41,7 @@ from .estimators import estimators_in, is_called
 from .library import mode_files
 from .mixed import Blame, MixedRewrite
 from .obstacles import independent
+from .outlined_turns import outlined
 from .preparing import prepared
 
 if TYPE_CHECKING:
@@ -108,22 +109,29 @@ class Attempts:
                 settle_tpus(drafts, [module.path for module in around])
                 settle_annotations(drafts, [module.path for module in around])
                 prepared(drafts, lambda: estimators_in(drafts, group))
-                kept, drafts = drafts, drafts.copy()
-                fold_extenders(drafts, [module.path for module in around])
-                for idiom in PLAIN:
-                    idiom.expand(drafts, [module.path for module in around])
-                folded = drafts.project is not kept.project
-                if drafts.changed:
-                    rewrite = self._rewrite(native, drafts, group)
-                try:
-                    rewrite.run()
-                except (KeepsHelpers, Unsupported) as problem:
-                    drafts = kept
-                    if isinstance(problem, Unsupported) and not (folded or rewrite.may_keep_helpers):
-                        raise
-                    why = problem.reason if isinstance(problem, Unsupported) else str(problem)
-                    rewrite = self._rewrite(functools.partial(native, why_not_plain=why), drafts, group)
-                    rewrite.run()
+                turned = drafts.copy()
+                ways = [turned, drafts] if outlined(turned, lambda: estimators_in(turned, group)) else [drafts]
+                for kept in ways:
+                    drafts = kept.copy()
+                    fold_extenders(drafts, [module.path for module in around])
+                    for idiom in PLAIN:
+                        idiom.expand(drafts, [module.path for module in around])
+                    folded = drafts.project is not kept.project
+                    if drafts.changed or kept is not ways[0]:
+                        rewrite = self._rewrite(native, drafts, group)
+                    try:
+                        rewrite.run()
+                        break
+                    except (KeepsHelpers, Unsupported) as problem:
+                        drafts = kept
+                        if isinstance(problem, Unsupported) and kept is not ways[-1]:
+                            continue
+                        if isinstance(problem, Unsupported) and not (folded or rewrite.may_keep_helpers):
+                            raise
+                        why = problem.reason if isinstance(problem, Unsupported) else str(problem)
+                        rewrite = self._rewrite(functools.partial(native, why_not_plain=why), drafts, group)
+                        rewrite.run()
+                        break
             except Unsupported as obstacle:
                 if style == "native" or all(c.name != ESTIMATOR for c in rewrite.constructions):
                     raise  # the bridge is about model_fns

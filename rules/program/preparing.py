@@ -44,25 +44,32 @@ _MINIMIZING = frozenset({"minimize", "apply_gradients", "compute_gradients", spe
 
 def prepared(drafts: Drafts, constructions: Callable[[], list[Construction]]) -> None:
     """Inline helpers that make specs, losses, metrics, optimizers or variables; lift nested functions and methods."""
-
-    def roots() -> list[tuple[Module, ast.expr]]:
-        made = [(c.module, c.arguments["model_fn"]) for c in constructions() if "model_fn" in c.arguments]
-        ways = [(place, handed(drafts.project, *place)) for place in made]
-        return [each for place, way in ways for each in (way.values if way is not None else [place])]
-
-    known = translations()
     hold_optimizers(drafts)
     registries.written_out(drafts)
-    judge = _Judge(drafts, known)
+    judge = Judge(drafts, translations())
 
-    preparation = Preparation(drafts, roots, judge.inlined, judge.makes_layers, CALLS, FUNCTIONS)
+    preparation = Preparation(
+        drafts,
+        lambda: roots(drafts.project, constructions()),
+        judge.inlined,
+        judge.makes_layers,
+        CALLS,
+        FUNCTIONS,
+    )
     preparation.run()
     while changes := added_metrics.added(drafts.project, constructions):
         drafts.apply(changes)
         preparation.run()
 
 
-class _Judge:
+def roots(project: Project, constructions: list[Construction]) -> list[tuple[Module, ast.expr]]:
+    """The expressions that name the model_fns of Estimators."""
+    made = [(c.module, c.arguments["model_fn"]) for c in constructions if "model_fn" in c.arguments]
+    ways = [(place, handed(project, *place)) for place in made]
+    return [each for place, way in ways for each in (way.values if way is not None else [place])]
+
+
+class Judge:
     """Looks at what a function calls, itself and through other functions of the program."""
 
     def __init__(self, drafts: Drafts, known: Translations) -> None:

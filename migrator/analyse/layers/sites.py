@@ -192,7 +192,7 @@ def _name(plan: Plan, sites: list[Site]) -> None:
             site.scoped, base = len(base) > 1 and scoped != base, scoped
         if site.loops:
             site.item = item
-            base += "_variables" if site.layer.weight else "s" if re.search(r"(^|_)layer$", base) else "_layers"
+            base += "_variables" if site.layer.weight else "s" if re.search(r"(^|_)(layer|block)$", base) else "_layers"
         elif base in RESERVED:
             scope = (scope_prefix(plan, site.leaf) or "").strip("/").replace("/", "_")
             base = (
