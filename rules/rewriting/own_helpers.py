@@ -52,5 +52,6 @@ def _needs(module: Module, node: ast.stmt, names: Iterable[str], edits: Iterable
     if isinstance(node, (ast.Import, ast.ImportFrom)):
         return False
     start, end = whole_span(module, node)
+    end = max(end, module.line_span(node)[1])  # where lines below it are put
     inside = [edit.text for edit in edits if start <= edit.start <= end]
     return any(name in text for text in inside for name in names)

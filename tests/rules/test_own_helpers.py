@@ -92,3 +92,21 @@ def test_annotations_go() -> None:
     source = f'{head}\n    """Text."""\n    e: int = 1\n    g: str\n    return e\n'
     expected = 'def f(a, *b, c=1.0, **d):\n    """Text."""\n    e = 1\n    return e\n'
     assert without_annotations(source) == expected
+
+
+def test_one_that_is_needed_below_a_statement_stands_above_it() -> None:
+    """A canned model is compiled on the lines between two statements that stand close together."""
+    text = """import tensorflow.compat.v1 as tf
+
+
+def make_input():
+    return tf.data.Dataset.from_tensors(({"x": [[1]]}, [[1.0]])).repeat()
+
+
+ids = tf.feature_column.categorical_column_with_identity("x", 3)
+columns = [tf.feature_column.embedding_column(ids, 2)]
+estimator = tf.estimator.DNNRegressor([4], columns, optimizer=tf.train.FtrlOptimizer(0.1))
+estimator.train(make_input, steps=5)
+"""
+    after = migrate_all({PATH: text})[PATH]
+    assert 0 < after.find("class LazyFtrl(") < after.find("optimizer=LazyFtrl(")
