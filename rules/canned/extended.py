@@ -18,6 +18,7 @@ from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
+from migrator.resolve.redefined import defined_above
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Change as Rewrite
 from migrator.rewrite import Remove, Replace, code, with_arguments
@@ -63,6 +64,8 @@ def _folded(project: Project, module: Module, call: ast.Call, name: str) -> list
         metrics = metrics_of_function(*function, _head(module, made), named) if function is not None else None
         if function is None or metrics is None:
             return []
+        if function[0] is not module and any(" * " in text for text in metrics.values()):
+            return []  # by a name of another file
         before = ast.literal_eval(told[MORE[0]]) if MORE[0] in told else {}
         key, value = MORE[0], code(repr({**before, **metrics}))
         gone = _unread(project, *function, given["metric_fn"])
@@ -150,6 +153,9 @@ def _function(project: Project, module: Module, node: ast.expr) -> tuple[Module,
     if isinstance(node, ast.Lambda):
         return module, node
     found = project.definition(module, node)
+    again = defined_above(module, node) if found is None else None
+    if again is not None:
+        return module, again
     function = found.node if found is not None else None
     return (found.module, function) if found is not None and isinstance(function, ast.FunctionDef) else None
 
@@ -161,7 +167,13 @@ def _unread(
     if isinstance(function, ast.Lambda):
         return []
     scope = module.scope(module.parent(function) or module.tree).holder(function.name)
-    alone = module.loads_of(function.name, scope) == [reference] and len(scope.bindings.get(function.name, [])) == 1
+    loads, places = module.loads_of(function.name, scope), [b.node for b in scope.bindings.get(function.name, [])]
+    if len(places) > 1 and None not in places:  # cells of a notebook that define it again
+        after = [at for at in map(module.span, filter(None, places)) if at > module.span(function)]
+        end = min(after, default=(len(module.source), 0))
+        outside = any(module.scope(load) is not scope for load in loads)
+        loads = [] if outside else [load for load in loads if module.span(function) < module.span(load) < end]
+    alone = loads == [reference]
     if not alone or project.readers.elsewhere(module, scope, function.name):
         return []
     used = Definition(module, function)

@@ -52,7 +52,8 @@ def metrics_of_function(
 ) -> dict[str, str] | None:
     """Metrics by their names, as calls of classes of `tf.keras.metrics`; None where a function computes anything else.
 
-    `head` is what the output is; labels are the names of classes if these are `named`.
+    Those of values times a constant are such calls times it. `head` is what the output is; labels are the names of classes if
+    these are `named`.
     """
     args = function.args
     names = {arg.arg for arg in (*args.args, *args.kwonlyargs)}
@@ -68,7 +69,7 @@ def metrics_of_function(
         if text is None or not name.replace("/", "_").isidentifier():
             return None
         cls, _, rest = text.partition("(")
-        found[name] = f'{cls}(name="{name}"{", " if rest != ")" else ""}{rest}'
+        found[name] = f'{cls}(name="{name}"{"" if rest.startswith(")") else ", "}{rest}'
     return found
 
 
@@ -146,6 +147,9 @@ def _of_keras(module: Module, node: ast.expr, made: ast.Call, short: str, head: 
 
 def _of(module: Module, short: str, labels: ast.expr, predicted: ast.expr, head: str) -> str | None:
     """The metric of that name, of labels and a part of the predictions."""
+    (labels, scale), (predicted, other) = _unscaled(module, labels), _unscaled(module, predicted)
+    if scale != other or (scale and head != "numbers"):
+        return None
     true, score = _bare(module, labels), _bare(module, predicted)
     key = _key(module, score.node)
     if not isinstance(true.node, ast.Name) or true.node.id != "labels" or not _is_parameter(module, true.node):
@@ -153,7 +157,27 @@ def _of(module: Module, short: str, labels: ast.expr, predicted: ast.expr, head:
     if (true.whole and head == "numbers") or (score.whole and key != "class_ids"):
         return None
     known: Mapping[str, str] = _BY_OUTPUT.get((head, key), {})
-    return known.get(short)
+    return f"{known[short]} * {scale}" if scale and short in known else known.get(short)
+
+
+def _unscaled(module: Module, node: ast.expr) -> tuple[ast.expr, str]:
+    """An expression without the constant that it is multiplied by, and that."""
+    made = _bare(module, node).node
+    if not isinstance(made, ast.BinOp) or not isinstance(made.op, ast.Mult):
+        return node, ""
+    for inner, scale in ((made.left, made.right), (made.right, made.left)):
+        if isinstance(scale, ast.Constant) or (isinstance(scale, ast.Name) and _is_global(module, scale)):
+            return inner, ast.unparse(scale)
+    return node, ""
+
+
+def _is_global(module: Module, name: ast.Name) -> bool:
+    """Whether a name is that of one value of the file; cells of a notebook may say the same number again."""
+    held = [module.parent(binding.node) if binding.node is not None else None for binding in module.bindings(name)]
+    values = [statement.value if isinstance(statement, ast.Assign) else None for statement in held]
+    numbers = {value.value if isinstance(value, ast.Constant) else None for value in values}
+    same = len(values) == 1 or (len(numbers) == 1 and None not in numbers)
+    return same and module.scope(name).lookup(name.id) is module.analysis.root
 
 
 @dataclass(frozen=True)

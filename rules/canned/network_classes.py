@@ -279,7 +279,30 @@ class NetworkWriter:
     def beside(self) -> list[str]:
         """The functions and classes that it needs, each of which a file has once."""
         own = [self._columns()] if self.network.sums and not self.network.preprocessed else []
-        return [*own, *self.head.beside(self.tf, frozenset(self.metrics))]
+        scaled = (_scaled(text)[0] for text in self.network.more_metrics.values() if _scaled(text)[1])
+        classes = [self._scaled_metric(name) for name in dict.fromkeys(scaled)]
+        return [*own, *classes, *self.head.beside(self.tf, frozenset(self.metrics))]
+
+    def _scaled_metric(self, name: str) -> str:
+        """The class of a metric of values times a constant."""
+        text = f'''\
+            class Scaled{name}({self.tf}.keras.metrics.{name}):
+                """That of values times `scale`."""
+
+                def __init__(self, scale, name):
+                    super().__init__(name=name)
+                    self.scale = scale
+
+                def update_state(self, y_true, y_pred, sample_weight=None):
+                    return super().update_state(y_true * self.scale, y_pred * self.scale, sample_weight)
+        '''
+        return textwrap.dedent(text).rstrip()
+
+    def _added_metric(self, text: str) -> str:
+        """What makes a metric that the program adds."""
+        name, scale = _scaled(text)
+        made = f"{self.tf}.keras.metrics.{text}"
+        return f"Scaled{name}({scale}, {text.partition('(')[2].rpartition(')')[0]})" if scale else made
 
     @property
     def sum_kind(self) -> tuple[bool, bool]:
@@ -316,10 +339,16 @@ class NetworkWriter:
         parts += self.head.loss(self.tf)
         known, more = {**self.head.metrics(self.tf), **self.head.rare_metrics(self.tf)}, self.network.more_metrics
         own = [known[name] for name in self.metrics if name not in more]
-        added = [f"{self.tf}.keras.metrics.{more[name]}" for name in self.metrics if name in more]
+        added = [self._added_metric(more[name]) for name in self.metrics if name in more]
         weighted = "weight_column" in self.network.given  # of which those know nothing that a program adds
         every = {"weighted_metrics": own, "metrics": added} if weighted else {"metrics": [*own, *added]}
         parts += [f"{argument}=[{', '.join(metrics)}]" for argument, metrics in every.items() if metrics]
         if grouped:
             parts.append("steps_per_execution=100")
         return f"{model}.compile({', '.join(parts)})"
+
+
+def _scaled(text: str) -> tuple[str, str]:
+    """The class of a metric that the program adds, and the constant that its values are multiplied by, if they are."""
+    call, _, scale = text.partition(") * ")
+    return call.partition("(")[0], scale

@@ -96,10 +96,53 @@ def test_forwarded_features_that_nobody_reads() -> None:
     assert "predict_step" not in text and ".fit(" in text
 
 
+SCALED = """class ScaledRootMeanSquaredError(tf.keras.metrics.RootMeanSquaredError):
+    \"\"\"That of values times `scale`.\"\"\"
+
+    def __init__(self, scale, name):
+        super().__init__(name=name)
+        self.scale = scale
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        return super().update_state(y_true * self.scale, y_pred * self.scale, sample_weight)
+"""
+
+
+@pytest.mark.parametrize("scale", ["SCALE", "100"])
+@pytest.mark.parametrize(
+    ("labels", "values"),
+    [
+        ("labels * {0}", "predictions['predictions'] * {0}"),
+        ("tf.reshape(labels, [-1, 1]) * {0}", "{0} * tf.cast(predictions['predictions'], tf.float64)"),
+    ],
+)
+def test_a_metric_of_values_times_a_constant(labels: str, values: str, scale: str) -> None:
+    body = f"tf.metrics.root_mean_squared_error({labels.format(scale)}, {values.format(scale)})"
+    function = f'def more(labels, predictions):\n    return {{"rmse": {body}}}\n\n\n'
+    text = written(f"SCALE = 1000\n\n\n{function}{MADE}estimator = tf.estimator.add_metrics(estimator, more)\n{USES}")
+    assert SCALED in text and f'ScaledRootMeanSquaredError({scale}, name="rmse")' in text and "def more" not in text
+
+
+def test_a_function_that_is_defined_again() -> None:
+    """As cells of notebooks do that are run one after another."""
+    other = METRIC.replace("root_mean_squared_error", "mean_absolute_error").replace('"rmse"', '"mae"')
+    added = f"{MADE}estimator = tf.estimator.add_metrics(estimator, my_rmse)\n{USES}"
+    text = written(METRIC + added + other + added)
+    assert RMSE in text and 'MeanAbsoluteError(name="mae")' in text and "my_rmse" not in text
+
+
+def test_one_that_is_read_in_a_function_stays() -> None:
+    use = "def later():\n    return my_rmse\n\n\n"
+    added = f"{MADE}estimator = tf.estimator.add_metrics(estimator, my_rmse)\n{USES}"
+    assert written(METRIC + use + added + METRIC + added).count("def my_rmse") == 2
+
+
 @pytest.mark.parametrize(
     "body",
     [
         'return {"rmse": tf.metrics.root_mean_squared_error(labels * 100, predictions["predictions"])}',
+        'return {"rmse": tf.metrics.root_mean_squared_error(labels * 100, predictions["predictions"] * 10)}',
+        'return {"rmse": tf.metrics.root_mean_squared_error(labels * KEY, predictions["predictions"] * labels)}',
         'return {"rmse": tf.metrics.root_mean_squared_error(labels, tf.cast(predictions["predictions"], tf.int32))}',
         'return {"rmse": tf.metrics.root_mean_squared_error(labels, predictions["predictions"], tf.ones([2]))}',
         'labels = labels + 1\n    return {"rmse": tf.metrics.mean_squared_error(labels, predictions["predictions"])}',
