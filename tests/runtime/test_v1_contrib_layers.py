@@ -128,16 +128,6 @@ def test_what_is_not_known_is_refused() -> None:
         pass
 
 
-def test_a_shared_keras_initializer_gives_new_values_to_each_layer() -> None:
-    with tf.Graph().as_default(), v1.Session() as session:
-        with NEW.arg_scope([NEW.fully_connected], weights_initializer=tf.keras.initializers.GlorotUniform()):
-            x = NEW.fully_connected(tf.zeros([1, 4]), 4)
-            NEW.fully_connected(x, 4)
-        session.run(v1.global_variables_initializer())
-        first, second = (session.run(v) for v in v1.global_variables() if "weights" in v.name)
-    assert np.abs(first - second).max() > 0.01
-
-
 @pytest.mark.parametrize("lengths", [None, [4, 0, 2]])
 def test_the_fused_lstm_is_the_stepwise_one(lengths: list[int] | None) -> None:
     with tf.Graph().as_default(), v1.Session() as session:

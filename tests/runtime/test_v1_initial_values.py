@@ -51,3 +51,19 @@ def test_accumulated_gradients_start_from_variables_and_are_applied_at_every_oth
             kernel, total = kernel - 0.1 * total / 2.0, np.zeros_like(total)
     np.testing.assert_allclose(model.tf1_variables["kernel"].numpy(), kernel, rtol=1e-5)
     assert not model.tf1_variables["total"].numpy().any() and model.global_step.numpy() == 4
+
+
+def test_variables_of_one_keras_initializer_draw_their_own_values(tmp_path: Path) -> None:
+    def model_fn(features: Any, labels: Any, mode: str) -> EstimatorSpec:
+        with v1.variable_scope("net", initializer=tf.keras.initializers.RandomUniform(-1.0, 1.0)):
+            first, second = (v1.get_variable(name, [3, 3]) for name in "ab")
+        seeded = tf.keras.initializers.RandomNormal(seed=3)
+        third, fourth = (v1.get_variable(name, [3, 3], initializer=seeded) for name in "cd")
+        loss = tf.reduce_mean(features["x"] @ first @ second @ third @ fourth)
+        return EstimatorSpec(mode, loss=loss, train_op=v1.assign_add(v1.train.get_global_step(), 1))
+
+    model = graph_model(model_fn, str(tmp_path))
+    train(model, input_fn, max_steps=1)
+    made = {name: variable.numpy() for name, variable in model.tf1_variables.items()}
+    assert not np.isin(made["net/a"], made["net/b"]).any() and abs(made["net/a"]).max() <= 1.0
+    np.testing.assert_array_equal(made["c"], made["d"])  # as the old program has it

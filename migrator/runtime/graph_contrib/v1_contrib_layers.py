@@ -372,8 +372,6 @@ def model_variable(
     name: str, shape: Any, initializer: Any, regularizer: Any, trainable: bool, dtype: Any = None
 ) -> Any:
     """A variable of the scope."""
-    if isinstance(initializer, tf.keras.initializers.Initializer):  # one object gives the same values each time
-        initializer = type(initializer).from_config(initializer.get_config())
     return tf.compat.v1.get_variable(name, shape, dtype, initializer, regularizer, trainable)
 
 

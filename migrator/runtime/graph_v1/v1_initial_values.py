@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import functools
 from typing import Any, Callable
 
 import tensorflow as tf
@@ -29,13 +30,22 @@ def unique_name(graph: Any, name: str) -> str:
         return str(outermost_graph(graph).unique_name(name))
 
 
+def drawn_anew(value: Any) -> Any:
+    """`value`, which makes what a variable starts with, by an initializer of its own: one object of Keras gives the same values
+    each time."""
+    made_by = getattr(value, "func", None)  # of a functools.partial with the shape
+    if not isinstance(made_by, tf.keras.initializers.Initializer):
+        return value
+    return functools.partial(type(made_by).from_config(made_by.get_config()), *value.args, **value.keywords)
+
+
 def initial_value(graph: Any, value: Any) -> Any:
     """The value that a variable starts with; a tensor of the graph under construction is computed on its own.
 
     Where it depends on other variables, these have their initial values as yet.
     """
     if callable(value):
-        return outside(value)
+        return outside(drawn_anew(value))
     known = tf.get_static_value(value) if tf.is_tensor(value) else value
     if known is not None:
         return known
