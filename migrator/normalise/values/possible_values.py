@@ -49,6 +49,8 @@ class PossibleValues:
         entry = module.parent(node)
         if not isinstance(entry, ast.Subscript) or entry.value is not node or not isinstance(entry.slice, ast.Constant):
             return False
+        if not isinstance(entry.ctx, ast.Load):
+            return False
         if asks(module, entry):
             return True
         found = possible_values(project, module, entry)
