@@ -32,6 +32,7 @@ from .data.datasets import Reader
 from .flow.building import building_of, is_shared_generator
 from .flow.executions import in_groups
 from .flow.lifetimes import of_folders
+from .flow.objects import of_same_object
 from .flow.order import of_paths, of_starts
 from .inputs import given_parts
 from .keras_3 import otherwise
@@ -215,7 +216,7 @@ def _of_settings(uses: list[Use]) -> str:
         if not use.by_name:
             told = [use.fields.get(name) for name in ("save_checkpoints_steps", "save_summary_steps")]
             told += [part for each in use.inputs for part in given_parts(each.given)]
-            if not all(value is None or _is_everywhere(use, value) for value in told):
+            if not all(value is None or _is_everywhere(use, value) or of_same_object(use, value) for value in told):
                 return reason_at("settings of an Estimator that is used elsewhere", use.module, use.call)
         several = use.saves or use.to_step or use.validation is not None
         if several and not is_simple(use.receiver):

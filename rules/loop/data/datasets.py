@@ -23,7 +23,7 @@ from ..settings import is_count
 from ..values import are_tensors, entry_of, given_to
 from .bodies import Body, bind
 from .kinds import Count, Data, Env, Function, Gathered, Known, Returns, Value, either, is_whole
-from .methods import method
+from .methods import methods
 
 _DATASET = "tensorflow.data.Dataset."
 _PRIVATE = "tensorflow.python.data."
@@ -183,10 +183,11 @@ class Reader:
             bound: Env = {}
             bind(statement.targets[0], self.value(module, statement.value), bound)
             return bound[node.id] if isinstance(node, ast.Name) else None
-        of_object = method(self.project, module, node) if isinstance(node, ast.Attribute) else None
-        if of_object is not None:
-            return of_object
-        given = [self.value(where, value) for where, value in given_to(self.project, module, node)]
+        of_object = methods(self.project, module, node) if isinstance(node, ast.Attribute) else []
+        if len(of_object) == 1:
+            return of_object[0]
+        given: list[Value] = [*of_object]
+        given = given or [self.value(where, value) for where, value in given_to(self.project, module, node)]
         if len(given) > 1 and all(is_whole(value) for value in given):
             data: list[Value] = [self.result(value) for value in given]
             both = functools.reduce(either, data) if None not in data else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from migrator.normalise.objects.methods import class_of, method_named
+from migrator.normalise.objects.methods import class_of, lookup, method_named
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
@@ -17,16 +17,30 @@ _DEEP = 8
 _NOTHING: dict[str, None] = {}
 
 
-def method(project: Project, module: Module, node: ast.Attribute) -> Function | None:
-    """The method that an attribute of an object or of a class is, if it is the same whatever object that may be."""
-    methods = [
-        method_named(project, owner, is_class, node.attr, node.value) if owner is not None else None
-        for owner, is_class in _owners(project, module, node.value)
-    ]
-    first = methods[0]
-    if first is None or any(each is None or each.function is not first.function for each in methods):
-        return None
-    return Function(first.module, first.function, _NOTHING, () if first.kind == "static" else (None,))
+def methods(project: Project, module: Module, node: ast.Attribute) -> list[Function]:
+    """The methods that an attribute of an object or of a class may be, each once; none if one of them is not seen."""
+    found: dict[ast.FunctionDef, Function] = {}
+    for owner, is_class in _owners(project, module, node.value):
+        known = method_named(project, owner, is_class, node.attr, node.value) if owner is not None else None
+        if owner is None or (known is None and is_class):
+            return []
+        if known is not None:
+            given: tuple[None, ...] = () if known.kind == "static" else (None,)
+            found[known.function] = Function(known.module, known.function, _NOTHING, given)
+            continue
+        below = dict(_of_family(project, owner, node.attr))
+        if not below or any(function.decorator_list for function in below):
+            return []
+        found.update({function: Function(where, function, _NOTHING, (None,)) for function, where in below.items()})
+    return list(found.values())
+
+
+def _of_family(project: Project, owner: Definition, name: str) -> Iterator[tuple[ast.FunctionDef, Module]]:
+    """The methods of a name that objects of a class or of those below it may have, and their files; abstract ones never run."""
+    for each in (owner, *project.subclasses(owner)):
+        found = lookup(project, each, name)
+        if found is not None and not any(ast.unparse(d).endswith("abstractmethod") for d in found[1].decorator_list):
+            yield found[1], found[0].module
 
 
 def _owners(

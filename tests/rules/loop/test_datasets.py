@@ -220,13 +220,49 @@ def test_methods_of_objects(call: str, expected: object) -> None:
 @pytest.mark.parametrize(
     "more",
     [
-        "class Other(Reader):\n    def source(self):\n        return SOURCE.repeat()\n",
+        "class Other(Reader):\n    def source(self):\n        return load()\n",
         "owner.reader = None\nreader = load()\n",
         "def use(reader):\n    pass\nfor reader in load():\n    pass\n",
     ],
 )
 def test_methods_that_may_be_others(more: str) -> None:
     assert data_of(READER + more.replace("SOURCE", SOURCE), "reader.source") is None
+
+
+FAMILY = """
+import abc
+
+class Trainer(abc.ABC):
+    @abc.abstractmethod
+    def made(self):
+        pass
+
+    def run(self):
+        self.fit(self.source, self.made, self.either)
+
+class First(Trainer):
+    def source(self):
+        return SOURCE
+
+    def made(self):
+        return SOURCE.repeat()
+
+    def either(self):
+        return SOURCE.repeat()
+
+class Second(First):
+    def either(self):
+        return SOURCE
+""".replace("SOURCE", SOURCE)
+
+
+@pytest.mark.parametrize(("name", "expected"), [("source", Data(True)), ("made", Data(False)), ("either", Data(None))])
+def test_methods_of_classes_below(name: str, expected: object) -> None:
+    module = Module("a.py", f"import tensorflow as tf\n{FAMILY}")
+    project = Project({"a.py": module})
+    node = next(n for n in module.nodes(ast.Attribute) if n.attr == name and ast.unparse(n) == f"self.{name}")
+    reader = datasets.Reader(project)
+    assert reader.result(reader.value(module, node)) == expected
 
 
 HANDED_ON = """

@@ -146,6 +146,49 @@ def work(estimator, count):
     assert "\n        estimator.checkpoints.save(estimator.optimizer.iterations)\n" in text
 
 
+TRAINER = """
+class Base:
+    def __init__(self, config):
+        self.config = config
+        self.estimator = self.build()
+
+    def build(self):
+        config = tf.estimator.RunConfig("here", save_checkpoints_steps={every})
+        return tf.estimator.Estimator(model_fn, config=config, params={{"units": 1}})
+
+    def run(self):
+        self.estimator.train(make_input_fn(8, None), steps=20)
+
+
+class Trainer({base}):
+    pass
+
+
+Trainer(load()).run()
+"""
+
+
+@pytest.mark.parametrize("every", ["self.config['every']", "self.config.get('every', 10)", "self.config.every"])
+def test_settings_that_methods_read_of_their_object(every: str) -> None:
+    text = loop(TRAINER.format(every=every, base="Base"))
+    assert f"            if (batch + 1) % {every} == 0:\n".replace("'", '"') in text.replace("'", '"')
+
+
+@pytest.mark.parametrize(
+    ("every", "more"),
+    [
+        ("self.config['every']", "Base(load()).config['every'] = 3\n"),
+        ("self.config['every']", "Base(load()).config.update(every=3)\n"),
+        ("self.config.every", "Base(load()).config.every = 3\n"),
+        ("self.config.get(KEY, 10)", ""),
+        ("self.config()", ""),
+    ],
+)
+def test_settings_of_an_object_that_may_change(every: str, more: str) -> None:
+    files = run(MODEL + 'KEY = "every"\n' + TRAINER.format(every=every, base="Base") + more)
+    assert ".fit(" not in files["program.py"].after.decode()
+
+
 def test_an_attribute() -> None:
     made = saving('"models/" + folder')
     text = loop(f"""
