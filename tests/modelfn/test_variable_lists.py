@@ -265,3 +265,48 @@ def test_the_variables_of_columns_belong_to_their_scope(listed: str, expected: s
 def test_some_variables_of_columns_are_not_told_apart(listed: str) -> None:
     reason = manual_reason(program(f"train_op = optimizer.minimize(loss, {STEP}, var_list={listed})", COLUMNS))
     assert "columns are chosen by more than their scope" in reason or "names of variables, which differ" in reason
+
+
+CONDITIONS = """
+with tf.variable_scope("body"):
+    x = tf.layers.dense(features["x"], 4, name="first")
+    if params["second"]:
+        x = tf.layers.dense(x, 4, name="second")
+    {orelse}
+with tf.variable_scope("head"):
+    predictions = tf.layers.dense(x, 1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("orelse", "init"),
+    [
+        ("", 'if params["second"]:\n        self.second = SECOND\n    else:\n        self.second = None\n'),
+        (
+            "else:\n        x = tf.layers.dense(x, 4, name='other')",
+            "self.other = OTHER\n        self.second = None\n",
+        ),
+        (
+            "elif params['third']:\n        scale = tf.get_variable('scale', [4])\n        x *= scale",
+            "    else:\n        if params['third']:\n            self.scale = self.add_weight(\n",
+        ),
+    ],
+)
+def test_a_layer_that_a_condition_makes_is_listed_where_there_is_one(orelse: str, init: str) -> None:
+    updates = f"train_op = optimizer.minimize(loss, {STEP}, var_list=tf.trainable_variables('body'))"
+    text = migrate(program(updates, CONDITIONS.format(orelse=orelse)))
+    step, made = flat(method(text, "train_step")), method(text, "__init__")
+    assert flat("*(self.second.trainable_variables if self.second is not None else [])") in step
+    assert ("*([self.scale]ifself.scaleisnotNoneelse[])" in step) is ("scale" in orelse)
+    assert "self.second = None\n" in made and ("self.scale = None\n" in made) is ("scale" in orelse)
+    if init:
+        expected = init.replace("SECOND", 'tf.keras.layers.Dense(4, name="second")')
+        expected = expected.replace("OTHER", "tf.keras.layers.Dense(4, name='other')")
+        assert flat(expected) in flat(made)
+
+
+def test_layers_of_conditions_that_nobody_lists_are_made_as_before() -> None:
+    made = method(
+        migrate(program(f"train_op = optimizer.minimize(loss, {STEP})", CONDITIONS.format(orelse=""))), "__init__"
+    )
+    assert "None" not in made

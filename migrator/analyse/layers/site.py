@@ -55,6 +55,8 @@ class Site:
     """Whether several layers of the model have its name, in other scopes, so that the scope is a part of its attribute."""
     embedding: bool = False
     """Whether it is a weight of which only rows are read, by ids, so that a layer may hold it."""
+    asked_for: bool = False
+    """Whether code asks if a condition has made it: its attribute is None where none has."""
 
     @property
     def makes(self) -> bool:

@@ -18,7 +18,7 @@ def written(plan: Body, choice: Choice, node: ast.AST) -> str:
     """The list of the chosen variables by the attributes of the model. Raises Unsupported where some are not known."""
     parts = []
     for site, paths in _held(plan, choice, node):
-        parts += [f"self.{path}" for path in paths] or [_part(site, node)]
+        parts += [f"self.{path}" for path in paths] or [_part(plan, site, node)]
     if not parts:
         raise Unsupported("a list of variables is empty", node)
     if len(parts) == 1 and parts[0].endswith(".trainable_variables"):
@@ -98,13 +98,20 @@ def _is_trained(site: Site) -> bool:
     return bool(value.value)
 
 
-def _part(site: Site, node: ast.AST) -> str:
+def _part(plan: Body, site: Site, node: ast.AST) -> str:
     """The variables of one attribute, as elements of a list."""
     if len(site.loops) > 1:
         raise Unsupported("variables of nested loops are listed", node)
     conditional = any(isinstance(frame.node, ast.If) for frame in site.leaf.arms)
-    if conditional and (site.layer.weight or not site.loops):
+    if conditional and site.loops and site.layer.weight:
         raise Unsupported("variables of a layer that a condition makes are listed", node)
+    if conditional and not site.loops:
+        if not site.makes or any(other is not site and other.attribute == site.attribute for other in plan.sites):
+            raise Unsupported("variables of a layer that a condition makes are listed", node)
+        site.asked_for = True
+        own = f"self.{site.attribute}"
+        listed = f"[{own}]" if site.layer.weight and not site.embedding else f"{own}.trainable_variables"
+        return f"*({listed} if {own} is not None else [])"
     if site.layer.weight and not site.embedding:
         return f"*self.{site.attribute}" if site.loops else f"self.{site.attribute}"
     if site.loops:

@@ -252,7 +252,10 @@ class InitWriter(Writer):
         outer = sum(isinstance(f.node, ast.For) for f in leaves[0].frames[:depth])
         for arm, other in (("body", "orelse"), ("orelse", "body")):
             for site in self.sites:  # lists of layers keep one entry per turn of the loop
-                if outer and site.leaf in leaves and site.leaf.frames[depth].arm == other:
+                if site.asked_for and site.leaf in leaves and site.leaf.frames[depth].arm == other:
+                    padded = padded or arm == "orelse"
+                    arms[arm] += rows([f"self.{site.attribute} = None"])
+                elif outer and site.leaf in leaves and site.leaf.frames[depth].arm == other:
                     if any(isinstance(f.node, ast.For) for f in site.leaf.frames[depth:]):
                         raise Unsupported("a loop under a condition inside a loop makes layers", node)
                     level = len(site.loops) - 1
