@@ -20,7 +20,7 @@ from ..bridge.called_along import check_called
 from ..bridge.graph_code import GraphCode
 from ..bridge.reached import reached
 from ..canned.head_specs import head_reference, is_left_head
-from ..canned.hyperparameters import hparams_reference
+from ..canned.hyperparameters import hparams_reference, makes_hparams
 from ..canned.networks import is_extended
 from ..distribute import tpu, without_tpu
 from ..distribute.loops import why_not_after_all
@@ -328,8 +328,9 @@ class ProgramRewrite(LoopRewrite):
         found |= {path for path in used_there if is_part(self.project.modules[path])}
         moving = [*self.model_fns, *self.sublayers.found]
         found |= {path for path, module in self.project.modules.items() if passes_on(module, self.project, moving)}
-        used = {module.path for module in reached(self.project, self.group, False)}
-        found |= used & {module.path for module in reading_modules(self.project, READERS)}
+        used = reached(self.project, self.group, False)
+        found |= {module.path for module in used if makes_hparams(module)}
+        found |= {module.path for module in reading_modules(self.project, READERS) if module in used}
         return [self.project.modules[path] for path in sorted(found)]
 
     def _construct(self, construction: Construction) -> None:

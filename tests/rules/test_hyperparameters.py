@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from modelfn.programs import TRAIN_OP, manual_reason, migrate, run
+from modelfn.programs import PATH, TRAIN_OP, manual_reason, migrate, migrate_all, run
 
 PROGRAM = f"""import tensorflow as tf
 IMPORT
@@ -37,6 +37,13 @@ def test_it_is_vendored(imported: str, name: str) -> None:
     assert "from tf2_cluster import configure_distributed, make_strategy\n" in text
     assert "from tf2_training import HParams\n" in text
     assert "tf.keras.layers.Dense(params.units)" in text
+
+
+def test_it_may_stand_in_another_file() -> None:
+    program = PROGRAM.replace("IMPORT", "import options").replace("HPARAMS(units=3)", "options.hparams()")
+    options = "import tensorflow as tf\n\n\ndef hparams():\n    return tf.contrib.training.HParams(units=3)\n"
+    files = migrate_all({PATH: program, "options.py": options})
+    assert files["options.py"].endswith("    return HParams(units=3)\n") and "contrib" not in files["options.py"]
 
 
 def test_what_else_the_module_has_is_refused() -> None:
