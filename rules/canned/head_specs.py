@@ -17,6 +17,7 @@ from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
+from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Comments, Remove, Rename, Replace, code
 from migrator.rewrite import lines as statements_of
@@ -353,8 +354,8 @@ def head_reference(driver: Driver, node: ast.expr, name: str) -> bool:
     call = driver.module.parent(node)
     if name not in EXPRESSIONS or not isinstance(call, ast.Call) or call.func is not node:
         return False
-    made = driver.module.parent(call)
-    if isinstance(made, ast.Assign) and _is_unread(driver, made):
+    made = unread_head(driver.project, driver.module, node, name)
+    if made is not None:
         driver.handled.update(child for child in ast.walk(call) if isinstance(child, ast.expr))
         driver.change(Remove(made, apart=True))
         return True
@@ -364,13 +365,16 @@ def head_reference(driver: Driver, node: ast.expr, name: str) -> bool:
     return True
 
 
-def _is_unread(driver: Driver, made: ast.Assign) -> bool:
-    """Whether nothing reads the name that a statement of a file gives its value."""
-    module, target = driver.module, made.targets[0]
-    if len(made.targets) != 1 or not isinstance(target, ast.Name) or made not in module.tree.body:
-        return False
-    readers, scope = driver.project.readers, module.analysis.root
-    return not readers.of(module, scope, target.id) and not readers.elsewhere(module, scope, target.id)
+def unread_head(project: Project, module: Module, node: ast.expr, name: str) -> ast.Assign | None:
+    """The statement of a file that makes a head which nothing reads, by the reference to its function."""
+    call = module.parent(node)
+    made = module.parent(call) if name in EXPRESSIONS and isinstance(call, ast.Call) and call.func is node else None
+    target = made.targets[0] if isinstance(made, ast.Assign) and len(made.targets) == 1 else None
+    if not isinstance(made, ast.Assign) or not isinstance(target, ast.Name) or made not in module.tree.body:
+        return None
+    scope = module.analysis.root
+    read = project.readers.of(module, scope, target.id) or project.readers.elsewhere(module, scope, target.id)
+    return None if read else made
 
 
 def is_left_head(driver: Driver, node: ast.expr, name: str) -> bool:

@@ -14,6 +14,7 @@ from migrator.resolve.text import Spans
 from ..callbacks.callback_classes import BATCH_LOSS, of_own_hooks
 from ..callbacks.functions import of_functions
 from ..callbacks.keras_callbacks import is_known, is_listener, of_hooks
+from ..canned.head_specs import unread_head
 from ..distribute.tpu_facts import describes_tpu
 from ..estimator_calls.checkpoint_readers import READERS, reading_modules
 from ..estimator_calls.estimator_values import PREFIX, Construction, Values
@@ -135,7 +136,7 @@ def _of_files(
                 continue
             if name in STARTS:  # which models keep
                 continue
-            if describes_tpu(name):  # and goes with its configuration
+            if describes_tpu(name) or unread_head(project, module, node, name):  # which go
                 continue
             if name.startswith(PREFIX) and not name[len(PREFIX) :].startswith(_NEUTRAL_NAMES):
                 return reason_at(f"tf.{name.split('.', 1)[1]}", module, node)

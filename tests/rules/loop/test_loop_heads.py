@@ -233,3 +233,44 @@ def test_weighted_sums_of_several_kinds() -> None:
     assert "column_weights(column, combiner=sparse_combiner)" in written(
         "LinearRegressor(COLUMNS, label_dimension=2)", before=first.format(", sparse_combiner='mean'")
     )
+
+
+SHARED = """\
+import tensorflow as tf
+
+head = tf.estimator.RegressionHead()
+
+
+def optimize(loss):
+    return tf.train.AdamOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+
+
+def small(features, labels, mode):
+    logits = tf.layers.dense(features["x"], 1)
+    return head.create_estimator_spec(features, mode, logits, labels, train_op_fn=optimize)
+
+
+def large(features, labels, mode):
+    net = tf.layers.dense(features["x"], 8)
+    return head.create_estimator_spec(features, mode, tf.layers.dense(net, 1), labels, train_op_fn=optimize)
+
+
+def input_fn(count=None):
+    return tf.data.Dataset.from_tensor_slices(({"x": [[1.0]] * 4}, [0.0, 1.0, 0.0, 1.0])).repeat(count).batch(2)
+
+
+for model_fn in (small, large):
+    estimator = tf.estimator.Estimator(model_fn)
+    estimator.train(input_fn, steps=5)
+"""
+
+
+def test_a_head_of_several_model_fns() -> None:
+    text = migrate(SHARED)
+    assert "head" not in text and ".fit(input_fn().take(5))" in text
+    assert HELPERS not in run(SHARED)
+
+
+@pytest.mark.parametrize("use", ["print(head)\n", "heads = [head]\n"])
+def test_a_head_that_is_read_elsewhere_stays(use: str) -> None:
+    assert ".fit(" not in migrate(SHARED + use)
