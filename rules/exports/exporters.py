@@ -93,6 +93,8 @@ def _exporter(project: Project, module: Module, made: ast.expr, call: ast.Call) 
         del told["as_text"]
     given = {name: value for name, value in told.items() if not is_none(value)}
     compare = given.pop("compare_fn", None)
+    if short == "BestExporter":
+        given.setdefault("name", ast.copy_location(ast.Constant("best_exporter"), made))
     if set(given) != {"name", "serving_input_receiver_fn"} or not is_simple(given["name"]):
         return _UNSEEN
     number = keep.value if isinstance(keep, ast.Constant) else _KEPT if keep is None else 0

@@ -48,7 +48,7 @@ class Page:
         if node in self.asides:
             return self.text(self.asides[node], instead)
         if isinstance(node, ast.Constant) and self.module.parent(node) is None:
-            return known.get(node) or ast.unparse(node)  # a setting that stands in another file
+            return known.get(node) or _written(node)  # a setting that stands in another file
         if (
             isinstance(node, ast.IfExp) and self.module.parent(node) is None
         ):  # of settings of several, or of another file
@@ -190,3 +190,9 @@ class Page:
 def _is_import(node: ast.stmt) -> bool:
     """Whether a statement imports, but for what has to stand at the head of a file."""
     return isinstance(node, ast.Import) or isinstance(node, ast.ImportFrom) and node.module != "__future__"
+
+
+def _written(node: ast.Constant) -> str:
+    """The text of a constant that stands nowhere in a file."""
+    plain = isinstance(node.value, str) and node.value.isprintable() and not set(node.value) & set("\\\"'")
+    return f'"{node.value!s}"' if plain else ast.unparse(node)

@@ -196,6 +196,11 @@ eval_spec ="""
     assert text.count("_end=export_") == 3 and joined(SAVED) in text
 
 
+def test_an_exporter_of_the_best_has_a_name() -> None:
+    text = joined(migrated(BEST.replace('"final", ', "serving_input_receiver_fn="), EVERY, "exporter"))
+    assert 'os.path.join("model", "export", "best_exporter")' in text and "Exporter(" not in text
+
+
 def test_exporters_that_keep_several_numbers_of_one_function() -> None:
     listed = """\
 exporters = [exporter]
