@@ -9,6 +9,7 @@ from migrator.analyse.function.body import Body
 from migrator.analyse.function.errors import Obstacles, Unsupported
 from migrator.analyse.statements.flow import Leaf
 from migrator.analyse.statements.names import parameters, reads, rebinds
+from migrator.analyse.statements.tensors import is_tensor
 from migrator.resolve.syntax import children, walk
 
 # Names of parameters and variables of the generated methods.
@@ -64,7 +65,8 @@ def _check_statement(body: Body, leaf: Leaf, own: set[str]) -> None:
             raise Unsupported("a name is bound in a condition (:=)", head)
     stored = {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     changed = leaf.defs - leaf.kills - own - (set() if isinstance(node, ast.AugAssign) else stored)
-    if changed:
+    added = isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and is_tensor(body, node.value)
+    if changed and not added:  # what a tensor is added to is none of the caller's lists
         raise Unsupported(f"`{sorted(changed)[0]}`, which comes from outside, is changed", node)
     if leaf in body.gradients:  # they stay together, in their order
         return
