@@ -147,11 +147,12 @@ class _Curried:
             raise Stuck("a function that returns another one has a name of its parameters", holder)
         for each in holder.body:
             _check_before(where, each)
+        own = {name: expr(name) for name in parameters(self.inner)}
+        by_place = [own.pop(name) for name in parameters(self.inner) if not defaults(self.inner)]
+        given(outer, call)  # refuses what is hidden
+        named = {at: name for at, name in enumerate(parameters(outer)[: len(call.args)]) if own}
         made = with_function(where.cst.call(call), where.cst.expression(call.func))
-        given_here = given(outer, call)
-        added = {name: expr(name) for name in parameters(self.inner)}
-        named = {at: name for at, name in enumerate(parameters(outer)) if at < len(call.args) and name in given_here}
-        new = with_arguments(made, named=named, add=added)
+        new = with_arguments(made, named=named, insert={0: by_place} if by_place else {}, add=own)
         rows = where.cst.statements(holder.body, lambda node: new if node is call else None)
         changes: Wanted = [(where, Replace(holder, with_body(self.head(where, holder), rows)))]
         return [*changes, *self.users(where, holder)]

@@ -39,9 +39,10 @@ class Building:
         weights, read = self.use.sources[0].weights, f"{data}.take(1)"
         assert weights is not None
         labelled = weights.labelled and self.use.method != "predict"
-        each = f"features, *_ in {read}" if labelled else f"features in {read}.map(lambda features, *_: features)"
+        held = self.use.module.unused_name("features", self.use.call)
+        each = f"{held}, *_ in {read}" if labelled else f"{held} in {read}.map(lambda features, *_: features)"
         slots = [f"{model}.optimizer.build({model}.trainable_variables)"] if weights.stepped else []
-        return [f"for {each}:", f"{unit}{model}(features)  # makes the weights that are restored", *slots]
+        return [f"for {each}:", f"{unit}{model}({held})  # makes the weights that are restored", *slots]
 
 
 def building_of(project: Project, source: Source, places: Collection[Place]) -> Optional[Building]:

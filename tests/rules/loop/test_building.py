@@ -51,6 +51,11 @@ def test_data_without_labels() -> None:
     assert "for features in make_input_fn(8, 1)().take(1).map(lambda features, *_: features):" in text
 
 
+def test_a_name_of_the_program_keeps_its_value() -> None:
+    text = migrate(f"{MODEL}features = read()\n{MADE}{TRAIN}print(features)\n")
+    assert "for features_, *_ in" in text and "model(features_)  # makes" in text and "print(features)" in text
+
+
 def test_steps_of_a_function_are_not_those_of_the_program() -> None:
     between = "def report():\n    print(load())\n    return 3\n\n\n"
     text = migrate(f"{MODEL}{MADE}{between}{TRAIN}")
