@@ -33,6 +33,7 @@ NOT_WITH_KERAS_3 = {
     "distribution/sharded_tables/mirrored_workers": SEVERAL,
     "images/gan": LAYERS,
     "images/resnet": LAYERS,
+    "images/sizes": LAYERS,
     "input/csv_dataset": OPTIMIZERS,
     "keras_layers/network": LAYERS,
     "losses/penalties": LAYERS,
