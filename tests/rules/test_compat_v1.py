@@ -18,6 +18,7 @@ NEW = "import tensorflow as tf\n"
     [
         ("tf.concat([x], 0)", "tf.concat([x], 0)"),
         ("tf.log(x)", "tf.math.log(x)"),
+        ("print(tf.__version__, tf.VERSION)", "print(tf.__version__, tf.version.VERSION)"),
         ("map(tf.log, x)", "map(tf.math.log, x)"),
         ("tf.to_float(tf.to_int32(x))", "tf.cast(tf.cast(x, tf.int32), tf.float32)"),
         ("map(tf.to_float, x)", "map(tf.compat.v1.to_float, x)"),
