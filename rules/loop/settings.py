@@ -119,13 +119,19 @@ def settings_of(project: Project, construction: Construction, others: Collection
             return told
         own = {name: value for name, value in found.fields.items() if name not in tpu_facts.FIELDS.split()}
         found = replace(found, fields=own, tpu=told)
-    if "model_dir" in given:
+    if "model_dir" in given and not _is_field(given["model_dir"], given.get("config")):
         if found.directory is not None and ast.dump(found.directory) != ast.dump(given["model_dir"]):
             return "two folders of checkpoints"
         found = replace(found, fields={**found.fields, "model_dir": given["model_dir"]})
     if found.directory is not None and _is_nothing(project, module, found.directory):
         return replace(found, fields={n: v for n, v in found.fields.items() if n != "model_dir"})
     return replace(found, temporary=found.directory is not None and not _is_given(project, module, found.directory))
+
+
+def _is_field(node: ast.expr, config: ast.expr | None) -> bool:
+    """Whether the folder is that of the configuration: ``Estimator(model_fn, config.model_dir, config)``."""
+    held = node.value if isinstance(node, ast.Attribute) and node.attr == "model_dir" else None
+    return held is not None and config is not None and ast.dump(held) == ast.dump(config)
 
 
 def _is_not_given(project: Project, module: Module, node: ast.expr) -> bool:

@@ -39,6 +39,16 @@ def test_a_folder_of_checkpoints() -> None:
     assert made("config=tf.estimator.RunConfig('here')".replace("'", '"')) == after
 
 
+def test_the_folder_of_the_configuration_is_the_same_folder() -> None:
+    before = 'config = tf.estimator.RunConfig(model_dir="here")\n'
+    after = f"{RESTORED}model.fit(make_input_fn(8, None)().take(20), {FIT})\n{SAVE}"
+    assert made("config=config, model_dir=config.model_dir", before) == after
+    made_elsewhere = (
+        'estimator = tf.estimator.Estimator(model_fn, params={"units": 1}, config=config, model_dir=other.model_dir)\n'
+    )
+    kept(TRAIN, MODEL + before + made_elsewhere)
+
+
 def test_the_last_step_counts_those_of_earlier_runs() -> None:
     after = f"""{RESTORED}steps = 20 - model.optimizer.iterations.numpy()
 if steps > 0:
