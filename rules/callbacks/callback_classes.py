@@ -97,7 +97,7 @@ def own_hook_of(
     found = hook_class(project, module, made)
     if node is None or found is None or not isinstance(found.node, ast.ClassDef) or not isinstance(made, ast.Call):
         return None
-    hook = SessionHook(found.module, found.node, made=made, sees_names=True, project=project)
+    hook = SessionHook(found.module, found.node, made=made, sees_names=True, reads_session=True, project=project)
     return _understood(OwnHook(node, made, hook, evaluated, {}, ()), values)
 
 
@@ -113,7 +113,9 @@ def own_hook_of_spec(
     project = plan.sublayers.project
     found = hook_class(project, plan.module, made, logs=False)
     assert found is not None and isinstance(found.node, ast.ClassDef)
-    hook = SessionHook(found.module, found.node, given_tensors=True, sees_names=True, project=project)
+    hook = SessionHook(
+        found.module, found.node, given_tensors=True, sees_names=True, reads_session=True, project=project
+    )
     instead, wanted = [], []
     for name, value in given.items():
         if value is None or value.kind not in (LOSS, TENSOR, METRIC) or evaluated:

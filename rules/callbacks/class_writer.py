@@ -44,6 +44,9 @@ class CallbackClass:
         yield from self._constructor()
         for node in self._calls_of_step():
             yield Replace(node, code(_STEP))
+        for call, step in self.hook.session_reads.items():
+            held = self.module.segment(step) if isinstance(step, ast.Attribute) else _STEP
+            yield Replace(call, code(f"{held}.numpy()"))
         when, written = ("train" if self.trains else "test"), []
         if CREATED in methods and "begin" not in methods:
             yield self._head(methods[CREATED], MOMENTS["begin"][0].format(when), MOMENTS["begin"][1])

@@ -83,6 +83,7 @@ class SessionHook:
         given_tensors: bool = False,
         made: ast.Call | None = None,
         sees_names: bool = False,
+        reads_session: bool = False,
         project: Project | None = None,
     ) -> None:
         self.module, self.project = module, project
@@ -91,6 +92,10 @@ class SessionHook:
         """Whether what it is made from may be tensors, for whose names they are exchanged."""
         self.sees_names = sees_names
         """Whether it may look tensors of the graph up by their names: a callback reads them elsewhere."""
+        self.reads_session = reads_session
+        """Whether it may ask a session for the global step: a callback asks the optimizer."""
+        self.session_reads: dict[ast.Call, ast.expr] = {}
+        """Where it does, and what stands for the step."""
         self.tensors: dict[str, str] = {}
         """Parameters that are fetched, by the attribute that holds them."""
         self.methods = {part.name: part for part in definition.body if isinstance(part, ast.FunctionDef)}
@@ -119,6 +124,9 @@ class SessionHook:
                 raise Unsupported("a method of a hook with a decorator is not migrated yet", part)
             if isinstance(part, ast.FunctionDef) and [argument.arg for argument in part.args.args[:1]] != ["self"]:
                 raise Unsupported("a method of a hook whose first parameter is not `self` is not migrated yet", part)
+        for name in ("after_create_session", "end") if self.reads_session else ():
+            if name in self.methods:
+                self._session(self.methods[name])
         for name, allowed in _METHODS.items():
             if name in self.methods:
                 self._parameters(self.methods[name], allowed)
@@ -154,10 +162,43 @@ class SessionHook:
             for node in walk(method):
                 if isinstance(node, ast.Name) and node.id == argument.arg and id(node) not in self.idle:
                     parent = self.module.parent(node)
+                    if parent is not None and self.module.parent(parent) in self.session_reads:
+                        continue
                     if not attribute or not isinstance(parent, ast.Attribute) or parent.attr != attribute:
                         raise Unsupported(
                             f"a hook that uses its `{argument.arg}` in this way is not migrated yet", node
                         )
+
+    def _session(self, method: ast.FunctionDef) -> None:
+        """Note where a method asks its session for the global step: ``session.run(tf.train.get_global_step())``."""
+        given = [argument.arg for argument in method.args.args[1:2]]
+        for call in (node for node in walk(method) if isinstance(node, ast.Call)):
+            function, asked = call.func, arguments(call)
+            runs = (
+                isinstance(function, ast.Attribute) and function.attr == "run" and isinstance(function.value, ast.Name)
+            )
+            if not runs or [ast.unparse(function.value)] != given or len(asked) != 1:  # type: ignore[attr-defined]
+                continue
+            step = asked[0].value if isinstance(asked[0], ast.keyword) else asked[0]
+            if isinstance(step, ast.Call) and self.module.resolve(step.func) in _STEPS and not arguments(step):
+                self.steps.add(step.func)
+            elif isinstance(step, ast.Attribute) and self._own(step) and self._holds_step(step):
+                self._attribute(step)
+            else:
+                continue
+            self.session_reads[call] = step
+
+    def _holds_step(self, node: ast.Attribute) -> bool:
+        """Whether `begin` sets an attribute to the global step."""
+        begin = self.methods.get("begin")
+        stores = [n for n in self._attributes(self.module.tree) if n.attr == node.attr and isinstance(n.ctx, ast.Store)]
+        values = [stored(self.module, store) for store in stores]
+        known = all(
+            isinstance(v, ast.Call) and self.module.resolve(v.func) in _STEPS and not arguments(v) for v in values
+        )
+        return (
+            bool(stores) and known and all(self.module.is_inside(store, begin) for store in stores if begin is not None)
+        )
 
     def _before_run(self, method: ast.FunctionDef) -> None:
         """What is fetched must be seen. Where data end, Keras may begin one step more or less than a session, so what
@@ -335,6 +376,8 @@ class SessionHook:
 
     def _is_fetch(self, node: ast.AST) -> bool:
         parent = self.module.parent(node)
+        if parent in self.session_reads:
+            return True
         if self.logs and isinstance(parent, ast.Attribute):
             return parent.attr == "name"
         if self.logs and isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Subscript):

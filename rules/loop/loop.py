@@ -120,10 +120,11 @@ class Loop:
 
     @property
     def uncounted(self) -> list[Use]:
-        """Trainings that may reach the end of data of an unknown number, and are not the only ones of their model."""
+        """Trainings that may reach the end of data of an unknown number, after which something counts on the step."""
         trainings = (use for use in self.uses if use.method == "train" and use.input.data.ends is not False)
         ended = (use for use in trainings if not use.measured)  # no step is begun where the data end
-        return [use for use in ended if not use.input.data.counted and trains_again(use, self.uses)]
+        told = (use for use in ended if trains_again(use, self.uses) or any(own.hook.session_reads for own in use.own))
+        return [use for use in told if not use.input.data.counted]
 
     @property
     def evaluates_uncounted(self) -> bool:

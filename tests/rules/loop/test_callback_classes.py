@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 import pytest
-from modelfn.programs import joined, migrate, migrate_all
+from modelfn.programs import PATH, joined, migrate, migrate_all, run
 
 HEAD = """\
 import tensorflow as tf
@@ -35,6 +35,11 @@ def program(body: str, use: str = TRAIN, spec: str = "", base: str = "tf.train.S
     return f"{head}{hook}def model_fn{rest}{made}{use}"
 
 
+def migrate_anyhow(source: str) -> str:
+    """It after migration, whatever becomes of it."""
+    return run(source)[PATH].after.decode()
+
+
 def asking(fetched: str, body: str = AFTER) -> str:
     return f"def before_run(self, run_context):\n    return tf.train.SessionRunArgs({fetched})\n\n{body}"
 
@@ -45,6 +50,48 @@ def hook(text: str) -> str:
 
 
 STEP = "self.model.optimizer.iterations.numpy()"
+BEGIN = "def begin(self):\n    self._step = tf.train.get_or_create_global_step()\n\n"
+CREATED = "def after_create_session(self, session, coord):\n    "
+
+
+@pytest.mark.parametrize(
+    ("body", "moment", "read"),
+    [
+        ("def end(self, session):\n    print(session.run(tf.train.get_global_step()))", "end", f"print({STEP})"),
+        (f"{BEGIN}def end(self, sess):\n    print(sess.run(self._step))", "end", "print(self._step.numpy())"),
+        (
+            f"{CREATED}self.start = session.run(fetches=tf.train.get_global_step())",
+            "begin",
+            f"self.start = {STEP}",
+        ),
+    ],
+)
+def test_the_step_that_a_session_is_asked_for_is_that_of_the_optimizer(body: str, moment: str, read: str) -> None:
+    text = hook(migrate(program(f"{body}\n")))
+    assert f"def on_train_{moment}(self, logs=None):\n        {read}" in text and "session" not in text
+
+
+def test_the_step_at_the_end_of_data_that_nobody_counts() -> None:
+    body = "def end(self, session):\n    print(session.run(tf.train.get_global_step()))"
+    lines = program(body).replace(".repeat().batch", ".filter(keep).batch").replace(", steps=20", "")
+    assert "control_dependencies" in migrate(lines)
+    assert "control_dependencies" not in migrate(lines.replace("session.run(tf.train.get_global_step())", "1"))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "def end(self, session):\n    print(session.run('weights'))",
+        "def end(self, session):\n    print(session.run([tf.train.get_global_step()]))",
+        "def end(self, session):\n    print(session.run(tf.train.get_global_step()), session.graph)",
+        f"{BEGIN}    self._step = load()\n\ndef end(self, session):\n    print(session.run(self._step))".replace(
+            "\n\n    ", "\n    "
+        ),
+        "def end(self, session):\n    print(OTHER.run(tf.train.get_global_step()))",
+    ],
+)
+def test_what_else_a_session_is_asked_for(body: str) -> None:
+    assert ".fit(" not in migrate_anyhow(program(body))
 
 
 @pytest.mark.parametrize(
