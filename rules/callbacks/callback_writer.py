@@ -207,13 +207,8 @@ class CallbackWriter:
 
     def _eval_folder(self, use: Use, name: ast.expr | None, model: str) -> str:
         """The argument for the folder that evaluations of a name write to; nothing where there are no checkpoints."""
-        folder, path = self.folder(use, model), f"{self.page.library('os')}.path" if self.folder(use, model) else ""
-        label = '"eval"'
-        if isinstance(name, ast.Constant) and name.value is not None:
-            label = f'"eval_{name.value!s}"'
-        elif name is not None and not is_none(name):
-            label = f'"eval_" + {self.page.closed(name)}'
-        return f", {path}.join({folder}, {label})" if folder else ""
+        folder = self.folder(use, model)
+        return f", {self.page.eval_folder(folder, name)}" if folder else ""
 
     def _logging(self, use: Use, lines: Sequence[Logged], model: str, functions: Functions, moment: str = BATCH) -> str:
         """A LambdaCallback that logs every so many steps, from the first one on where each is seen."""

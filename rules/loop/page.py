@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
+from migrator.analyse.function.translate import is_none
 from migrator.emit.render import Renderer
 from migrator.resolve.module import Module
 from migrator.rewrite import Change, Comments, Import, Insert, Remove, Replace, Statement, code, commented, spaced
@@ -176,6 +177,15 @@ class Page:
             return self.change(Comments(statement, (*self.module.comments_above(statement), *lines)))
         new = self._statements(statement, lines)
         return self.change(Insert(spaced(new) if apart else new, before=statement))
+
+    def eval_folder(self, folder: str, name: ast.expr | None) -> str:
+        """The folder of evaluations of a name below that of checkpoints, if they have a name."""
+        label = '"eval"'
+        if isinstance(name, ast.Constant) and name.value is not None:
+            label = f'"eval_{name.value!s}"'
+        elif name is not None and not is_none(name):
+            label = f'"eval_" + {self.closed(name)}'
+        return f"{self.library('os')}.path.join({folder}, {label})"
 
     def below(self, statement: ast.stmt, lines: Iterable[str]) -> list[Edit]:
         """Lines below a statement."""

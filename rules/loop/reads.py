@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
+from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
 from migrator.resolve.text import Spans
@@ -18,7 +19,8 @@ from .sources import Place, Source
 from .use import Use
 from .variables import NAMES, VALUE, is_read, named
 
-STEP = "global_step"
+STEP, EVAL_DIR = "global_step", "eval_dir"
+_MAKERS = ("os.makedirs", "os.mkdir", "tensorflow.gfile.MakeDirs", "tensorflow.io.gfile.makedirs")
 _GLOBAL_STEP = re.compile(r"^global_step$|\{global_step\b|%\(global_step\)")
 """The key of an evaluation's result, by itself or in a format."""
 
@@ -31,14 +33,14 @@ class Read(Place):
     node: ast.expr
     """What another expression takes the place of."""
     what: str
-    """``model_dir``, ``latest_checkpoint``, ``params``, ``global_step``, ``get_variable_value`` and ``…_names``, or ``config``
-    for a field of that."""
+    """``model_dir``, ``eval_dir``, ``latest_checkpoint``, ``params``, ``global_step``, ``get_variable_value`` and ``…_names``, or
+    ``config`` for a field of that."""
     receiver: ast.expr
     """What stands for the Estimator."""
     sources: tuple[Source, ...]
     """Those that it may be."""
     value: ast.expr | None = None
-    """What the field of its configuration says, or the name of a weight."""
+    """What the field of its configuration says, or the name of a weight, or of evaluations."""
 
     @property
     def at(self) -> ast.expr:
@@ -48,7 +50,7 @@ class Read(Place):
     @property
     def needs_checkpoint(self) -> bool:
         """Whether it is about what was trained."""
-        return self.what not in ("model_dir", "params", "config")
+        return self.what not in ("model_dir", EVAL_DIR, "params", "config")
 
     @property
     def by_names(self) -> bool:
@@ -83,6 +85,9 @@ def read_of(module: Module, node: ast.expr, sources: tuple[Source, ...]) -> Read
         return Read(module, call, what, node, sources, named(call))
     if what == "latest_checkpoint" and isinstance(call, ast.Call) and called and not call.args and not call.keywords:
         found = Read(module, call, what, node, sources)
+    elif what == EVAL_DIR and isinstance(call, ast.Call) and called and _is_only_made(module, call):
+        given = next(iter(arguments(call)), None)
+        found = Read(module, call, what, node, sources, given.value if isinstance(given, ast.keyword) else given)
     elif what in ("model_dir", "params") and not called:
         found = Read(module, attribute, what, node, sources)
     elif what == "config" and isinstance(call, ast.Attribute) and isinstance(call.ctx, ast.Load):
@@ -98,6 +103,16 @@ def read_of(module: Module, node: ast.expr, sources: tuple[Source, ...]) -> Read
     if what != "params" and any(source.settings.directory is None for source in sources):
         return f"`.{what}` of an Estimator without a folder"
     return found if is_simple(node) else "an Estimator in an expression that is not simple"
+
+
+def _is_only_made(module: Module, call: ast.Call) -> bool:
+    """Whether nothing is done with the folder of evaluations but to make it: TensorBoard may write to another one."""
+    statement = module.statement(call)
+    outer = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(outer, ast.Call):
+        return False
+    makes = isinstance(outer.func, ast.Attribute) and outer.func.attr == "mkdir"
+    return makes or module.resolve(outer.func) in _MAKERS
 
 
 def _of_config(module: Module, field: ast.Attribute, node: ast.expr, sources: tuple[Source, ...]) -> Read:

@@ -26,7 +26,7 @@ from .making import Compiled, Names, is_held, made, restored, restoring, strateg
 from .page import Page
 from .places import is_simple, line_above
 from .predictions import PredictionWriter
-from .reads import Read
+from .reads import EVAL_DIR, Read
 from .specs import Validation
 from .use import Use
 from .variables import NAMES, VALUE
@@ -348,7 +348,8 @@ class LoopWriter:
             return self._weights(read, model)
         if read.what == "latest_checkpoint":
             return f"{checkpoints}.latest_checkpoint"
-        return f"{checkpoints}.directory" if read.folder is None else self.page.text(read.folder)
+        folder = f"{checkpoints}.directory" if read.folder is None else self.page.text(read.folder)
+        return self.page.eval_folder(folder, read.value) if read.what == EVAL_DIR else folder
 
     def _weights(self, read: Read, model: str) -> str:
         """Weights that are read by their names, or these."""

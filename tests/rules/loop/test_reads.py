@@ -35,6 +35,32 @@ def test_the_folder_of_checkpoints(read: str, after: str) -> None:
     assert loop(f"print({read})\n") == f"print({after})\n"
 
 
+@pytest.mark.parametrize(
+    ("read", "after"),
+    [
+        (
+            "os.makedirs(estimator.eval_dir(), exist_ok=True)",
+            'os.makedirs(os.path.join("here", "eval"), exist_ok=True)',
+        ),
+        ("tf.gfile.MakeDirs(estimator.eval_dir('dev'))", 'tf.io.gfile.makedirs(os.path.join("here", "eval_dev"))'),
+        (
+            "pathlib.Path(estimator.eval_dir(name=None)).mkdir(parents=True)",
+            'pathlib.Path(os.path.join("here", "eval")).mkdir(parents=True)',
+        ),
+    ],
+)
+def test_the_folder_of_evaluations_is_made(read: str, after: str) -> None:
+    program = MODEL.replace("import tensorflow", "import os\nimport pathlib\n\nimport tensorflow", 1)
+    text = migrate(program + SAVING.format(folder='"here"', params='{"units": 1}') + read + "\n")
+    assert text.endswith(after + "\n") and "model.fit(" in text
+
+
+@pytest.mark.parametrize("read", ["files = os.listdir(estimator.eval_dir())", "print(estimator.eval_dir())"])
+def test_the_folder_of_evaluations_is_looked_into(read: str) -> None:
+    program = MODEL + SAVING.format(folder='"here"', params='{"units": 1}') + read + "\n"
+    assert "model.fit(" not in migrate(program)
+
+
 def test_a_folder_that_may_be_temporary_is_that_of_its_checkpoints() -> None:
     assert loop("print(estimator.model_dir)\n", "FOLDER") == "print(checkpoints.directory)\n"
 
