@@ -29,6 +29,15 @@ def program(train: str, body: str = BODY) -> str:
     return model_fn(f"{body}\n{train}", end=SPEC)
 
 
+@pytest.mark.parametrize("group", ["tf.group({}, {})", "tf.group([{}, {}])", 'tf.group({}, {}, name="train")'])
+def test_steps_of_a_group_are_statements(group: str) -> None:
+    step = method(migrate(program(f"train_op = {group.format(A, B)}")), "train_step")
+    assert "group" not in step and "train_op" not in step  # Keras 3 has no op for a step
+    assert step.index('self.optimizer_2.apply_gradients(zip(tape.gradient(losses["a_loss"]') < step.index(
+        'self.optimizer.apply_gradients(zip(tape.gradient(losses["b_loss"]'
+    )
+
+
 def test_each_optimizer_takes_the_gradients_of_its_loss() -> None:
     text = migrate(program(f"train_op = tf.group({A}, {B})"))
     step = method(text, "train_step")

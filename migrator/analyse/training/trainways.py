@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from migrator.analyse.function.plan import Plan
 
 DEPENDENCIES = "tensorflow.control_dependencies"
-_GROUP = "tensorflow.group"
+GROUP = "tensorflow.group"
 _NO_OP = "tensorflow.no_op"
 _COLLECTION = "tensorflow.get_collection"
 
@@ -76,7 +76,7 @@ def ways(plan: Plan, node: ast.expr, at: Leaf) -> list[list[Part]]:
         if any(part is value for scope in where.scopes for item in scope.items for part in walk(item)):
             raise Unsupported("a control dependency without a name is not migrated yet", value)
         return _joined([before, [[Part(Update(value, where))]]])
-    if isinstance(value, ast.Call) and plan.module.resolve(value.func) == _GROUP:
+    if isinstance(value, ast.Call) and plan.module.resolve(value.func) == GROUP:
         inner = [e for a in value.args for e in _elements(plan, a, where)]
         return _joined([before, *(ways(plan, part, at) for part, at in inner)])
     if isinstance(value, ast.Call) and counts_step(plan, value, where):
@@ -119,6 +119,13 @@ def _elements(plan: Plan, node: ast.expr, at: Leaf) -> list[tuple[ast.expr, Leaf
     if isinstance(node, (ast.List, ast.Tuple)):
         return [e for part in node.elts for e in _elements(plan, part, at)]
     return [(node, at)]
+
+
+def parts_of(node: ast.expr) -> list[ast.expr]:
+    """The parts of an argument of ``tf.group`` that are written in it."""
+    return (
+        [part for each in node.elts for part in parts_of(each)] if isinstance(node, (ast.List, ast.Tuple)) else [node]
+    )
 
 
 def _gathered(plan: Plan, node: ast.Name, at: Leaf) -> list[tuple[ast.expr, Leaf]]:
@@ -211,7 +218,7 @@ def _only_updates(plan: Body, node: ast.expr, at: Leaf) -> bool:
         return True
     if not isinstance(value, ast.Call):
         return False
-    if plan.module.resolve(value.func) == _GROUP:
+    if plan.module.resolve(value.func) == GROUP:
         return bool(value.args) and all(_only_updates(plan, a, at) for a in value.args)
     if plan.module.resolve(value.func) != _COLLECTION or len(value.args) + len(value.keywords) != 1:
         return False

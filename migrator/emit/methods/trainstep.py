@@ -16,7 +16,7 @@ from migrator.analyse.training.optimizervalues import makes_optimizer
 from migrator.analyse.training.replicas import check_replicas
 from migrator.analyse.training.sums import sums_text
 from migrator.analyse.training.trainop import TrainOp, loss_text
-from migrator.analyse.training.trainways import appended
+from migrator.analyse.training.trainways import GROUP, appended, parts_of
 from migrator.analyse.training.updates import (
     GRADIENTS,
     Update,
@@ -71,9 +71,8 @@ class TrainStepWriter(Writer):
         if isinstance(node, ast.Compare) and asks_for_variable(self.model, node, self.at):
             raise Unsupported("the train op compares variables, which tensors do not answer", node)
         if isinstance(node, ast.Assign):
-            if self._is_update(node.value):
-                return self.text(node.value)
-            return self._unzipped(node)
+            steps = self._steps(node.value)
+            return "\n".join(map(self.text, steps)) if steps else self._unzipped(node)
         if isinstance(node, ast.Call):
             if self._is_update(node):
                 return self._update(self.updates[node])
@@ -138,6 +137,14 @@ class TrainStepWriter(Writer):
 
     def _is_update(self, node: ast.AST) -> bool:
         return isinstance(node, ast.Call) and node in self.updates
+
+    def _steps(self, value: ast.expr) -> list[ast.expr]:
+        """The steps of optimizers that an op is: one, or those of a group; none where it is more than these."""
+        if self._is_update(value):
+            return [value]
+        grouped = value.args if isinstance(value, ast.Call) and self.resolve(value.func) == GROUP else []
+        found = [part for each in grouped for part in parts_of(each)]
+        return found if all(map(self._is_update, found)) else []
 
     def _update(self, update: Update) -> str:
         optimizer, given = f"self.{self.train_op.attribute(update)}", update.arguments()
