@@ -357,11 +357,11 @@ class ExportWriter:
         made = self.module.parent(call)
         loop = self.module.parent(self.module.statement(call))
         if isinstance(loop, ast.For):
-            return " ".join(f"for {self.module.segment(loop.target)} in {self.module.segment(loop.iter)}".split())
+            return _on_one_line(f"for {self.module.segment(loop.target)} in {self.module.segment(loop.iter)}")
         if not isinstance(made, ast.DictComp):
             return ""
         loops = self.module.source[self.module.span(made.value)[1] : self.module.span(made)[1]].decode()
-        return " ".join(loops.rpartition("}")[0].rstrip(", " + chr(10)).split())
+        return _on_one_line(loops.rpartition("}")[0].rstrip(", " + chr(10)))
 
     def _spec_of(self, call: ast.Call, name: str) -> str:
         """What was a placeholder, of its call."""
@@ -390,3 +390,8 @@ def _name_of_signatures(module: Module, function: ast.FunctionDef) -> str:
     """What the function is called that gives the signatures of a model which is fed what another one says."""
     short = _SUFFIX.sub("", function.name)
     return module.unused_name(f"{short}_signatures" if short else "signatures", function)
+
+
+def _on_one_line(text: str) -> str:
+    """A part of an expression without the breaks of its lines, and without backslashes that continue these."""
+    return " ".join(text.replace("\\\n", " ").split())

@@ -83,6 +83,11 @@ def serving_input_fn():
 """
 
 
+def test_lines_that_a_backslash_continues() -> None:
+    continued = COMPREHENSION.replace(" for name", " \\\n        for name").replace("FEATURES", COMPUTED[0])
+    assert f"input_signature=[{{{LOOP}}}]" in joined(migrated(continued))
+
+
 def test_a_dict_that_a_loop_fills_becomes_a_parameter() -> None:
     text = joined(migrated(FILLED))
     spec = '"wide": tf.TensorSpec([None, 3], tf.float32, name="wide"), '
