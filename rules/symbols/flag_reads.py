@@ -155,7 +155,7 @@ class _Finder:
         """Whether a node is `FLAGS` with the value of a flag wanted of it, or given to code that may want one."""
         if not isinstance(node, (ast.Name, ast.Attribute)) or not isinstance(node.ctx, ast.Load):
             return False
-        if not self._is_flags(node):
+        if isinstance(node, ast.Attribute) and node.attr != "FLAGS" or not self._is_flags(node):
             return False
         self.found.names = True
         parent = self._module.parent(node)
