@@ -59,7 +59,7 @@ class Project:
         where none of the others differs in what it imports and binds."""
         new = Project({**self.modules, **changed}, self.fixes, self.editable)
         if changed.keys() <= self.modules.keys():
-            new._by_suffix, new._named = self._by_suffix, self._named
+            new._by_suffix, new._named, new._heads = self._by_suffix, self._named, self._heads
             if all(_outside(self.modules[path]) == _outside(module) for path, module in changed.items()):
                 new._given = self._given
                 new.readers = self.readers.revised(new, changed)
@@ -77,6 +77,11 @@ class Project:
             for start in range(len(parts)):
                 table.setdefault(".".join(parts[start:]), []).append(path)
         return table
+
+    @cached_property
+    def _heads(self) -> frozenset[str]:
+        """The names with which those of modules may begin."""
+        return frozenset(dotted.partition(".")[0] for dotted in self._by_suffix)
 
     def module_named(self, dotted: str, importer: Module) -> Module | None:
         """The project's module that `importer` gets for a (relative or absolute) module name."""
@@ -181,6 +186,8 @@ class Project:
 
     def module_behind(self, name: str, importer: Module) -> Module | None:
         """The module that a dotted name stands for, also where a package has it under a name of its own."""
+        if name.partition(".")[0] not in self._heads and not name.startswith("."):
+            return None  # most names are those of libraries
         found = self.module_named(name, importer)
         head, _, last = name.rpartition(".")
         if found is None and head.strip("."):
