@@ -7,14 +7,15 @@ values, and layers that begin alike may stay alike.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from migrator.analyse.statements.names import binds, reads
 from migrator.analyse.variables.scopenames import VARIABLE_SCOPE
 from migrator.normalise.desugaring import Desugaring
-from migrator.normalise.draft.arguments import defaults
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.values.callers import given_by_callers
+from migrator.normalise.values.dropped import without_arguments
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.reaching import reaching
@@ -63,17 +64,31 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
 
 
 def _made(project: Project, module: Module, load: ast.Name) -> ast.Call | None:
-    """The call that makes the initializer which a name stands for: by one assignment, or as a default that all callers take."""
-    statement = reaching(module, load)
-    bindings = module.bindings(load)
-    parameter = bindings[0].node if len(bindings) == 1 else None
+    """The call that makes the initializer which a name stands for: by one assignment, or in all calls of a function."""
+    statement, parameter = reaching(module, load), _parameter(module, load)
     value: ast.expr | None = statement.value if statement is not None else None
-    if isinstance(parameter, ast.arg):
-        function = module.parent(module.parent(parameter) or parameter)
-        value = defaults(function).get(parameter.arg) if isinstance(function, ast.FunctionDef) else None
-        if value is None or not _draws(project, module, value) or not _is_taken(project, module, parameter, value):
-            return None
+    if parameter is not None:
+        value = _given(project, module, parameter)
     return value if isinstance(value, ast.Call) and _draws(project, module, value) else None
+
+
+def _parameter(module: Module, load: ast.Name) -> ast.arg | None:
+    bindings = module.bindings(load)
+    node = bindings[0].node if len(bindings) == 1 else None
+    return node if isinstance(node, ast.arg) else None
+
+
+def _given(project: Project, module: Module, parameter: ast.arg) -> ast.expr | None:
+    """What a parameter is in all calls of its function: its default, or what all of them make alike, of nothing of their own."""
+    try:
+        places = given_by_callers(project, module, parameter)
+    except Stuck:
+        return None
+    value = places[0][1]
+    if any(where is not module or ast.dump(other) != ast.dump(value) for where, other in places):
+        return None
+    outside = (None, module.analysis.root)
+    return value if all(module.scope(value).lookup(name) in outside for name in reads(value)) else None
 
 
 def _draws(project: Project, module: Module, value: ast.expr, depth: int = 0) -> bool:
@@ -93,35 +108,36 @@ def _draws(project: Project, module: Module, value: ast.expr, depth: int = 0) ->
     return returned is not None and _draws(project, found.module, returned, depth + 1)
 
 
-def _is_taken(project: Project, module: Module, parameter: ast.arg, default: ast.expr) -> bool:
-    """Whether all callers of a function leave a parameter at its default."""
-    try:
-        return all(value is default for _, value in given_by_callers(project, module, parameter))
-    except Stuck:
-        return False
-
-
 def _spread(
     project: Project, module: Module, function: ast.FunctionDef, load: ast.Name, made: ast.Call
 ) -> list[Change]:
     """The changes that make an initializer where a name of one is read, if several weights may get it."""
-    scope = module.scope(load).lookup(load.id)
-    statement = module.parent(made)
+    scope, parameter = module.scope(load).lookup(load.id), _parameter(module, load)
+    begun = module.parent(parameter or made)
     every = [each for each in module.loads_of(load.id, scope) if _made(project, module, each) is made]
     loads = [each for each in every if module.is_inside(each, function)]
     if not all(_is_given(module, each) and _means_the_same(module, made, each) for each in every):
         return []
-    if len(every) < 2 and not any(_is_repeated(module, statement, each) for each in loads):
+    default = parameter is not None and begun is module.parent(made)  # is made once for all calls
+    if len(every) < 2 and not default and not any(_is_repeated(module, begun, each) for each in loads):
         return []
-    changes: list[Rewrite] = [Replace(each, module.cst.expression(made)) for each in loads]
-    alone = isinstance(statement, ast.Assign) and loads == every == module.loads_of(load.id, scope)
-    if isinstance(statement, ast.Assign) and scope is not None and alone:
+    changes = [(module, Replace(each, module.cst.expression(made))) for each in loads]
+    whole = loads == every == module.loads_of(load.id, scope)
+    if whole and parameter is not None:
+        return Change.every([*changes, *_without(project, module, parameter, default)])
+    if whole and isinstance(begun, ast.Assign) and scope is not None:
         if scope is not module.analysis.root or not project.readers.elsewhere(module, scope, load.id):
-            changes.append(Remove(statement))
-    owner = module.parent(statement) if isinstance(statement, ast.arguments) else None
-    if isinstance(owner, ast.FunctionDef) and loads == module.loads_of(load.id, scope):
-        changes.append(Replace(owner, with_parameters(module.cst.statement(owner), drop=[load.id])))
-    return Change.of(module, *changes)
+            return Change.every([*changes, (module, Remove(begun))])
+    return Change.every(changes)
+
+
+def _without(project: Project, module: Module, parameter: ast.arg, default: bool) -> Iterator[tuple[Module, Rewrite]]:
+    """A function, and its calls, without a parameter that nothing reads."""
+    owner = module.parent(module.parent(parameter) or parameter)
+    if isinstance(owner, ast.FunctionDef):
+        yield module, Replace(owner, with_parameters(module.cst.statement(owner), drop=[parameter.arg]))
+        if not default:
+            yield from without_arguments(given_by_callers(project, module, parameter))
 
 
 def _is_given(module: Module, load: ast.Name) -> bool:

@@ -11,12 +11,11 @@ from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.globals import outer_names
 from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.values.callers import given_by_callers
-from migrator.resolve.calls import arguments
+from migrator.normalise.values.dropped import without_arguments
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import is_name, walk
-from migrator.rewrite import Change as Rewrite
-from migrator.rewrite import Remove, Replace, with_arguments, with_parameters
+from migrator.rewrite import Remove, Replace, with_parameters
 
 
 @Desugaring
@@ -101,7 +100,7 @@ def _read_there(drafts: Drafts, module: Module, call: ast.Call, load: ast.Name) 
     changes += [(home, Remove(store)) for store in stores]
     head = with_parameters(home.cst.statement(function), drop=[parameter.arg])
     changes.append((home, Replace(function, head)))
-    return Change.every([*changes, *_without(values)])
+    return Change.every([*changes, *without_arguments(values)])
 
 
 def _function(found: Definition | None) -> ast.FunctionDef | None:
@@ -110,17 +109,6 @@ def _function(found: Definition | None) -> ast.FunctionDef | None:
     if isinstance(node, ast.ClassDef):
         return next((n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"), None)
     return node if isinstance(node, ast.FunctionDef) else None
-
-
-def _without(values: Sequence[tuple[Module, ast.expr]]) -> Iterator[tuple[Module, Rewrite]]:
-    """The calls without some of their arguments. Raises Stuck."""
-    for where, value in values:
-        outer = where.parent(value)
-        call = where.parent(outer) if isinstance(outer, ast.keyword) else outer
-        if not isinstance(call, ast.Call):
-            raise Stuck("what is given for the parameter is not seen", value)
-        at = arguments(call).index(outer if isinstance(outer, ast.keyword) else value)
-        yield where, Replace(call, with_arguments(where.cst.call(call), drop=[at]))
 
 
 def _uses(

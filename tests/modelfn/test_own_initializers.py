@@ -85,6 +85,40 @@ def test_a_default_that_no_call_changes() -> None:
     assert f"kernel_initializer={MADE}" in after and "def net(x, n):" in after
 
 
+GIVEN = """
+SCALE = 0.1
+
+
+def net(x, n, init):
+    for _ in range(n):
+        x = tf.layers.dense(x, n, kernel_initializer=init)
+    return x
+
+
+net(net(1, 2, {first}), 3, init={second})
+"""
+
+
+def test_what_all_calls_make_alike() -> None:
+    made = "tf.truncated_normal_initializer(stddev=SCALE)"
+    after = expanded(GIVEN.format(first=made, second=made))
+    assert f"kernel_initializer={made}" in after and "def net(x, n):" in after and "net(net(1, 2), 3)" in after
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [(MADE, MADE.replace("0.1", "0.2")), (MADE, "None"), ("load()", "load()")]
+)
+def test_what_calls_give_otherwise_stays(first: str, second: str) -> None:
+    text = GIVEN.format(first=first, second=second)
+    assert expanded(text) == text.strip("\n")
+
+
+def test_a_call_that_makes_it_of_its_own_values_stays() -> None:
+    made = "tf.truncated_normal_initializer(stddev=rate)"
+    text = GIVEN.format(first=made, second=made).replace("net(net(", "def f(rate):\n    net(net(")
+    assert expanded(text) == text.strip("\n")
+
+
 def test_what_a_function_of_the_program_makes() -> None:
     after = expanded(MAKER)
     assert after.count("kernel_initializer=make(0.1)") == 2 and "init = " not in after
