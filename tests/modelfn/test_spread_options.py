@@ -44,6 +44,29 @@ def test_helpers_get_options() -> None:
     assert "Block(units=3, activation=tf.nn.relu)" in joined(migrate(model_fn(body, before=before)))
 
 
+FILE = "\n\nUNITS = 3\nBLOCK = dict(units=UNITS, activation=tf.nn.relu)\nprint(BLOCK['units'])\n"
+USED = "x = tf.layers.dense(features['x'], **BLOCK)\npredictions = tf.layers.dense(x, name='b', **BLOCK)"
+
+
+def test_a_dict_of_the_file() -> None:
+    text = migrate(model_fn(USED, before=FILE))
+    assert text.count("Dense(UNITS, ") == 2 and "BLOCK = dict(" in text and "**BLOCK" not in text
+
+
+@pytest.mark.parametrize(
+    ("before", "body"),
+    [
+        (FILE + "BLOCK['use_bias'] = False\n", USED),
+        (FILE + "show(BLOCK)\n", USED),
+        (FILE + "UNITS = 4\n", USED),
+        (FILE.replace("UNITS = 3\n", "").replace("UNITS", "load()"), USED),
+        (FILE, "UNITS = params['n']\n" + USED),
+    ],
+)
+def test_a_dict_of_the_file_that_may_be_another_one(before: str, body: str) -> None:
+    assert HIDDEN in manual_reason(model_fn(body, before=before))
+
+
 def test_a_tensor_that_is_computed_for_the_call() -> None:
     body = 'args = dict(inputs=tf.nn.relu(features["x"]), units=1)\npredictions = tf.layers.dense(**args)'
     assert_same(model_fn(body))

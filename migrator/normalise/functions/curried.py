@@ -117,7 +117,7 @@ class _Curried:
         wanted: Wanted = []
         for where, node in self.project.readers.of(module, module.analysis.root, outer.name):
             call = where.parent(node)
-            if not isinstance(call, ast.Call) or call.func is not node:
+            if not isinstance(call, ast.Call) or call.func is not node or where.path not in self.project.editable:
                 raise Stuck("a function that returns another one is handed around", node)
             statement = where.statement(call)
             holder = where.parent(statement)

@@ -57,7 +57,7 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
     made, readers = _read_by(module, spread)
     entries = _entries(module, made.value) if made is not None else None
     if made is None or entries is None:
-        return []
+        return _of_file(drafts, module, call, spread)
     calls = [_spreads(module, reader) for reader in readers]
     changes: list[rewrite.Change] = [Remove(made)]
     for other in calls:
@@ -71,6 +71,40 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
         new = with_arguments(old, spread={at: named}) if named else with_arguments(old, drop=[at])
         changes.append(Replace(other, new))
     return Change.of(module, *changes)
+
+
+def _of_file(drafts: Drafts, module: Module, call: ast.Call, spread: ast.Name) -> list[Change]:
+    """The changes for a call that spreads a dict of its file which nothing changes, and which stays."""
+    root = module.analysis.root
+    made = module.assignment(spread) if module.scope(spread).lookup(spread.id) is root else None
+    entries = _entries(module, made.value) if made is not None else None
+    if made is None or not entries or len(root.bindings[spread.id]) != 1:
+        return []
+    readers = drafts.project.readers.of(module, root, spread.id)
+    if not all(_is_spread_or_entry(where, node) for where, node in readers):
+        return []
+    here = module.scope(call)
+    if any(here.lookup(name) is not root.lookup(name) for name in reads(entries.values())):
+        return []
+    same = all(_is_repeatable(module, value) and _is_settled(module, value) for value in entries.values())
+    if not same or set(entries) & {k.arg for k in call.keywords}:
+        return []
+    at = next(i for i, a in enumerate(arguments(call)) if isinstance(a, ast.keyword) and a.value is spread)
+    named = {name: module.cst.expression(value) for name, value in entries.items()}
+    return Change.of(module, Replace(call, with_arguments(module.cst.call(call), spread={at: named})))
+
+
+def _is_spread_or_entry(module: Module, node: ast.expr) -> bool:
+    """Whether a read of a dict spreads it, or reads one of its entries."""
+    around = module.parent(node)
+    entry = isinstance(around, ast.Subscript) and around.value is node and isinstance(around.ctx, ast.Load)
+    return entry or (isinstance(around, ast.keyword) and around.arg is None)
+
+
+def _is_settled(module: Module, value: ast.expr) -> bool:
+    """Whether all names of a value have one value each."""
+    names = [node for node in walk(value) if isinstance(node, ast.Name)]
+    return all(len(module.bindings(name)) == 1 for name in names)
 
 
 def _read_by(module: Module, spread: ast.Name) -> tuple[ast.Assign | None, list[ast.Name]]:
