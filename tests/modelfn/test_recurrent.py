@@ -284,15 +284,6 @@ def test_dropout_of_cells_left_alone(body: str, reason: str) -> None:
     assert reason in manual_reason(model_fn(f"{HEAD}{body}\n{LOOP}"))
 
 
-def test_the_initializer_of_a_scope_is_not_lost() -> None:
-    body = """\
-with tf.variable_scope("s", initializer=tf.zeros_initializer()):  # HERE
-    cell = tf.nn.rnn_cell.GRUCell(3)
-    out, state = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)
-predictions = out"""
-    assert "initializer" in manual_reason(model_fn(HEAD + body))
-
-
 MAKER = """
 def make_cell(size, keep=1.0):
     cell = tf.nn.rnn_cell.GRUCell(size)
@@ -477,3 +468,24 @@ def test_a_function_in_a_function_under_a_condition_of_its_own_is_left_alone() -
 def test_training_of_call(body: str, asked: bool) -> None:
     """Keras 3 tells a model of training only if its `call` takes the flag, and cells that drop learn of it from there."""
     assert ("training=False" in both(body)[1]) is asked
+
+
+def test_the_initializer_of_a_scope_is_not_lost() -> None:
+    body = """
+init = tf.random_uniform_initializer(-0.1, 0.1)
+with tf.variable_scope("rnn", initializer=init):
+    cells = tf.nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.GRUCell(3) for _ in range(2)])
+    out, state = tf.nn.dynamic_rnn(cells, x, dtype=tf.float32)
+predictions = out
+"""
+    init, _ = both(body)
+    assert "initializer=tf.keras.initializers.RandomUniform(-0.1, 0.1))" in init
+
+
+def test_a_scope_that_regularizes_cells_is_left() -> None:
+    body = """
+with tf.variable_scope("rnn", regularizer=tf.keras.regularizers.l2(0.1)):
+    out, state = tf.nn.dynamic_rnn(tf.nn.rnn_cell.GRUCell(3), x, dtype=tf.float32)
+predictions = out
+"""
+    assert "a recurrent layer stands under variable_scope(regularizer=…)" in manual_reason(model_fn(HEAD + body))

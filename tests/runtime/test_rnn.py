@@ -262,3 +262,14 @@ def test_zero_state_and_its_fields() -> None:
     state = rnn.LSTMCell(6).zero_state(4)
     assert state.c.shape == state.h.shape == (4, 6)
     assert rnn.GRUCell(6).zero_state(4, tf.float32).shape == (4, 6)
+
+
+def test_kernels_start_as_the_scope_says_each_by_itself() -> None:
+    cells = [rnn.LSTMCell(3), rnn.DropoutWrapper(rnn.LSTMCell(3), 0.5), rnn.LSTMCell(3, initializer="zeros")]
+    layer = rnn.DynamicRNN(rnn.MultiRNNCell(cells), initializer=tf.keras.initializers.RandomUniform(5.0, 6.0))
+    layer(INPUTS)
+    first, second, own = (cell.kernel.numpy() for cell in (cells[0], cells[1].cell, cells[2]))
+    assert first.min() >= 5.0 and second.min() >= 5.0 and not own.any() and not np.isin(first, second).any()
+    both = rnn.BidirectionalRNN(rnn.GRUCell(3), rnn.GRUCell(3), initializer=tf.keras.initializers.Constant(2.0))
+    both(INPUTS)
+    assert sorted({float(value) for weight in both.get_weights() for value in weight.flat}) == [0.0, 1.0, 2.0]

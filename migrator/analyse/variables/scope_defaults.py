@@ -61,6 +61,8 @@ def _initialized(asked: ast.expr | None, layer: Layer) -> Layer:
     """A layer with the initializer of the variable scope around it, where it has none of its own."""
     if asked is None or layer.constructor == "weight_from_value":
         return layer
+    if layer.recurrent:  # for all kernels of its cells
+        return replace(layer, arguments=(*layer.arguments, ("initializer", asked)))
     _refuse_inner(layer, "initializer", asked)
     if layer.keras:
         return layer  # Keras asks its own initializers

@@ -25,14 +25,17 @@ class RecurrentCell(tf.keras.layers.Layer):
     state_size: Any
     output_size: int
     built: bool
+    default_initializer: Any = "glorot_uniform"
+    """Of the kernels of a cell that has no initializer."""
 
     def zero_state(self, batch_size: Any, dtype: Any = tf.float32) -> Any:
         """The state before the first step."""
         return tf.nest.map_structure(lambda size: tf.zeros([batch_size, size], dtype), self.state_size)
 
-    def build_in_scope(self, depth: int) -> None:
-        """Make the variables for inputs of this depth, once, under the name of the cell."""
+    def build_in_scope(self, depth: int, initializer: Any = None) -> None:
+        """Make the variables for inputs of this depth, once, under the name of the cell; `initializer` is the default one."""
         if not self.built:
+            self.default_initializer = initializer or self.default_initializer
             with tf.name_scope(self.name):
                 self.build((None, depth))
             self.built = True
@@ -48,9 +51,10 @@ class RecurrentCell(tf.keras.layers.Layer):
     ) -> tuple[Any, Any]:
         """One kernel over inputs and previous output, and its bias."""
         prefix = prefix.replace("/", "_") if hasattr(tf.keras, "ops") else prefix  # Keras 3 allows no slash
-        kernel = self.add_weight(
-            name=prefix + "kernel", shape=(depth + self.output_size, units), initializer=initializer or "glorot_uniform"
-        )
+        start = initializer or self.default_initializer
+        if isinstance(start, tf.keras.initializers.Initializer):  # one object gives the same values each time
+            start = type(start).from_config(start.get_config())
+        kernel = self.add_weight(name=prefix + "kernel", shape=(depth + self.output_size, units), initializer=start)
         return kernel, self.add_weight(name=prefix + "bias", shape=(units,), initializer=bias_initializer)
 
 
@@ -182,7 +186,7 @@ class MultiRNNCell(RecurrentCell):
         depth = input_shape[-1]
         for number, cell in enumerate(self.cells):
             with tf.name_scope(f"cell_{number}"):
-                cell.build_in_scope(depth)
+                cell.build_in_scope(depth, self.default_initializer)
             depth = cell.output_size
 
     def call(self, inputs: Any, state: Any) -> Any:
@@ -227,8 +231,8 @@ class DropoutWrapper(RecurrentCell):
         self.keep = input_keep_prob, output_keep_prob, state_keep_prob
         self.only_in_training = only_in_training
 
-    def build_in_scope(self, depth: int) -> None:
-        self.cell.build_in_scope(depth)
+    def build_in_scope(self, depth: int, initializer: Any = None) -> None:
+        self.cell.build_in_scope(depth, initializer)
         self.built = True
 
     def call(self, inputs: Any, state: Any, training: Any = False) -> Any:
@@ -261,8 +265,8 @@ class ResidualWrapper(RecurrentCell):
         self.cell = cell
         self.state_size, self.output_size = cell.state_size, cell.output_size
 
-    def build_in_scope(self, depth: int) -> None:
-        self.cell.build_in_scope(depth)
+    def build_in_scope(self, depth: int, initializer: Any = None) -> None:
+        self.cell.build_in_scope(depth, initializer)
         self.built = True
 
     def call(self, inputs: Any, state: Any) -> Any:
@@ -289,16 +293,19 @@ def swap_time(values: Any) -> Any:
 
 class DynamicRNN(tf.keras.layers.Layer):
     """``tf.compat.v1.nn.dynamic_rnn``: gives ``(outputs, state)``. Behind the end of a sequence the outputs are zero, and the
-    state stands still. With ``time_major``, the first axis of inputs and outputs is time, else the second one."""
+    state stands still. With ``time_major``, the first axis of inputs and outputs is time, else the second one. `initializer` is
+    that of kernels whose cell has none."""
 
-    def __init__(self, cell: RecurrentCell, time_major: bool = False, name: str | None = None) -> None:
+    def __init__(
+        self, cell: RecurrentCell, time_major: bool = False, name: str | None = None, initializer: Any = None
+    ) -> None:
         super().__init__(name=name)
-        self.cell, self.time_major = cell, time_major
+        self.cell, self.time_major, self.initializer = cell, time_major, initializer
         inner = CellInKeras(cell)
         self.rnn = tf.keras.layers.RNN(inner, return_sequences=True, return_state=True, zero_output_for_mask=True)
 
     def build(self, input_shape: Any) -> None:
-        self.cell.build_in_scope(input_shape[-1])
+        self.cell.build_in_scope(input_shape[-1], self.initializer)
         self.built = True
 
     def call(self, inputs: Any, sequence_length: Any = None, initial_state: Any = None) -> Any:
@@ -321,13 +328,19 @@ class StaticRNN(DynamicRNN):
 
 class BidirectionalRNN(tf.keras.layers.Layer):
     """``tf.compat.v1.nn.bidirectional_dynamic_rnn``: gives the pair of outputs and the pair of states, forward first. With
-    ``time_major``, the first axis of inputs and outputs is time."""
+    ``time_major``, the first axis of inputs and outputs is time. `initializer` is that of kernels whose cell has none."""
 
     def __init__(
-        self, cell_fw: RecurrentCell, cell_bw: RecurrentCell, time_major: bool = False, name: str | None = None
+        self,
+        cell_fw: RecurrentCell,
+        cell_bw: RecurrentCell,
+        time_major: bool = False,
+        name: str | None = None,
+        initializer: Any = None,
     ) -> None:
         super().__init__(name=name)
-        self.forward, self.backward = DynamicRNN(cell_fw, time_major, "fw"), DynamicRNN(cell_bw, time_major, "bw")
+        self.forward = DynamicRNN(cell_fw, time_major, "fw", initializer)
+        self.backward = DynamicRNN(cell_bw, time_major, "bw", initializer)
         self.time_axis = 0 if time_major else 1
 
     def call(
