@@ -20,6 +20,7 @@ from migrator.resolve.syntax import is_name, walk
 from migrator.rewrite import Remove, Replace, code, expr, with_function
 
 from ..loop.places import moves
+from ..loop.settings import defines
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -84,7 +85,7 @@ def lookup(project: Project, module: Module, call: ast.Call) -> Lookup | None:
 def lookup_at(project: Project, module: Module, place: ast.expr) -> Lookup | None:
     """What is looked up at a place: ``RATES[name]`` or ``RATES.get(name, constant)``, or a member that is named so."""
     if is_getattr(module, place) and isinstance(place, ast.Call):
-        inner = lookup_at(project, module, place.args[1])
+        inner = lookup_at(project, module, place.args[1]) or _chosen(project, place.args[1])
         return replace(inner, base=place.args[0]) if inner is not None and inner.default is None else None
     key: ast.expr
     default: ast.expr | None = None
@@ -100,6 +101,21 @@ def lookup_at(project: Project, module: Module, place: ast.expr) -> Lookup | Non
         return Lookup(module, where, None, key, default) if None not in where.keys else None
     found = display(project, module, where)
     return Lookup(*found, where, key, default) if found is not None else None
+
+
+def _chosen(project: Project, option: ast.expr) -> Lookup | None:
+    """The names among which an option of the program is one, as a table of them by themselves."""
+    name = option.attr if isinstance(option, ast.Attribute) else ""
+    defined = [(home, call) for home, call in project.calls() if name and defines(call, name)]
+    if len(defined) != 1:
+        return None
+    home, call = defined[0]
+    choices = next((k.value for k in call.keywords if k.arg in ("choices", "enum_values")), None)
+    if choices is None and (home.resolve(call.func) or "").endswith("DEFINE_enum") and len(call.args) > 2:
+        choices = call.args[2]
+    names = choices.elts if isinstance(choices, (ast.List, ast.Tuple)) else []
+    known = names if all(map(text, names)) else []
+    return Lookup(home, ast.Dict(list(known), list(known)), None, option, None) if known else None
 
 
 def is_getattr(module: Module, node: ast.expr) -> bool:

@@ -83,3 +83,42 @@ def test_tables_of_another_file() -> None:
 def test_what_is_not_seen_stays(made: str, tables: str) -> None:
     source = program(made, tables)
     assert run(source)["program.py"].after.decode() == source
+
+
+OPTION = "getattr(tf.estimator, FLAGS.kind)"
+PARSED = """\
+parser = argparse.ArgumentParser()
+parser.add_argument("--kind", choices={choices})
+FLAGS = parser.parse_args()
+"""
+LINEAR = '["LinearClassifier", "LinearRegressor"]'
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        f"import argparse\n{PARSED.format(choices=LINEAR)}",
+        f"FLAGS = tf.flags.FLAGS\ntf.flags.DEFINE_enum('kind', 'LinearClassifier', {LINEAR}, 'which')\n",
+        f"FLAGS = tf.flags.FLAGS\ntf.flags.DEFINE_enum('kind', None, enum_values={LINEAR}, help='which')\n",
+    ],
+)
+def test_a_class_among_those_that_an_option_may_name(option: str) -> None:
+    source = program(OPTION, option, "feature_columns=COLUMNS")
+    text = run(source)["program.py"].after.decode()
+    assert tiers(source) == ["native", "native"] and "getattr" not in text
+    assert 'if FLAGS.kind == "LinearClassifier":\n' in text and 'elif FLAGS.kind == "LinearRegressor":\n' in text
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--kind')\nFLAGS = parser.parse_args()\n",
+        f"import argparse\n{PARSED.format(choices='NAMES')}",
+        f"import argparse\n{PARSED.format(choices='[NAME, *NAMES]')}",
+        f"import argparse\n{PARSED.format(choices=LINEAR)}parser.add_argument('--kind')\n",
+        f"import argparse\n{PARSED.format(choices=LINEAR.replace('LinearR', 'R'))}",
+    ],
+)
+def test_a_class_that_an_option_names_anyhow(option: str) -> None:
+    source = program(OPTION, option, "feature_columns=COLUMNS")
+    assert "getattr(tf.estimator, FLAGS.kind)" in run(source)["program.py"].after.decode()
