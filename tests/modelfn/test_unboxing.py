@@ -87,6 +87,24 @@ def test_a_class_of_another_file() -> None:
     assert "keras.Model" in text and "self.fc_layers" in text
 
 
+TWO = USE.replace("def model_fn", "def other_fn").replace("(model_fn", "(other_fn").replace("0.1)", "0.2)", 1)
+
+
+def test_objects_of_several_model_fns() -> None:
+    """A method that sets attributes becomes a part of each function that calls it."""
+    text = migrate_all({"program.py": PROGRAM + TWO})["program.py"]
+    assert text.count("(tf.keras.Model):") == 2 and "class Net(Base)" not in text
+    assert text.count("self.fc_layers = [") == 2 and "def build" not in text
+
+
+def test_two_objects_of_one_function_whose_methods_set_attributes() -> None:
+    twice = PROGRAM.replace(
+        "    loss = model.loss(labels)",
+        "    other = Net(params, mode, 0.2)\n    other.build(features)\n    loss = model.loss(labels)",
+    )
+    assert manual_reason(twice)
+
+
 REFUSED = {
     "the object is handed on": ("    loss = model.loss(labels)", "    print(model)\n    loss = model.loss(labels)"),
     "an attribute by a computed name": (

@@ -355,11 +355,12 @@ class Preparation(ObjectSteps):
         calls = self._method_calls(found)
         if self._inlined(definition) or fills(found) or (len(calls) == 1 and found.module is module):
             return self._inlined_method(module, call, found)
-        if len(calls) > 1:
-            return self._lifted_calls(found, calls)
         try:
             return self._lifted_calls(found, calls)  # so that the layer stands in the file of its class
         except (Stuck, Unprintable):
+            caller = module.nearest(call, ast.FunctionDef)
+            if any(other.nearest(each, ast.FunctionDef) is caller for other, each in calls if each is not call):
+                raise  # a layer that several calls share
             return self._inlined_method(module, call, found)
 
     def _unnamed(self, module: Module, call: ast.Call) -> list[Change]:
