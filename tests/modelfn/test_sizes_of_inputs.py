@@ -210,3 +210,41 @@ def test_tensors_into_which_the_input_is_unstacked(size: str, made: str) -> None
 def test_tensors_whose_number_is_not_known(unstacked: str) -> None:
     body = UNSTACKED.format(4).replace("tf.unstack(x, axis=1)", unstacked)
     assert "under a loop" in manual_reason(of_helper(body, "tower(features['x'], 1)", "x, axis"))
+
+
+WALKED = """
+outs = []
+for i, x in enumerate(xs):
+    gate = tf.layers.dense(x, len(xs), name="gate_%d" % i)
+    parts = [tf.layers.dense(x, units, name="e%d_%d" % (i, j)) for j in range(2)]
+    outs.append(gate[:, :1] * tf.add_n(parts))
+return tf.concat(outs, axis=1)"""
+GIVEN = "tower([features['x'], features['w']], 3)"
+
+
+def test_layers_for_each_tensor_of_a_list() -> None:
+    text = migrate(of_helper(WALKED, GIVEN, "xs, units"))
+    build = " ".join(method(text, "build", "Tower").split())
+    made = 'tf.keras.layers.Dense(len(input_shape), name="gate_%d" % i) for i in range(len(input_shape))'
+    assert made in build and 'name="e%d_%d" % (i, j)) for j in range(2)' in build
+    assert (
+        "for x, gate_layer, e_layer_row in zip(xs, " in joined(method(text, "call", "Tower")) or "in zip(xs, " in text
+    )
+
+
+def test_layers_without_names_for_each_tensor_of_a_list() -> None:
+    text = migrate(of_helper("return tf.add_n([tf.layers.dense(x, units) for x in xs])", GIVEN, "xs, units"))
+    assert "[tf.keras.layers.Dense(self.units) for _ in input_shape]" in method(text, "build", "Tower")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("enumerate(xs)", "enumerate(xs[1:])"),
+        ("len(xs), name", "x.shape[-1], name"),
+        ("outs = []", "outs = []\nxs = [2.0 * x for x in xs]"),
+    ],
+)
+def test_layers_for_what_becomes_of_a_list(old: str, new: str) -> None:
+    source = of_helper(WALKED.replace(old, new), GIVEN, "xs, units")
+    assert "under a loop" in manual_reason(source)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from migrator.analyse.function.translate import Layer, Value
 from migrator.analyse.layers.objects import holder
 from migrator.analyse.statements.bindingtime import Time
-from migrator.analyse.statements.names import targets
+from migrator.analyse.statements.names import enumerated, targets
 from migrator.analyse.statements.walks import Loop
 from migrator.resolve.calls import bind
 from migrator.resolve.syntax import children
@@ -33,12 +33,31 @@ def built(plan: Body, leaf: Leaf, layer: Layer, turns: Iterable[Loop] = ()) -> L
     given, layer = layer, _of_own_type(plan, layer)
     values = [value for _, value in layer.arguments if not isinstance(value, str)]
     loops: list[Loop] = [*leaf.loops, *turns]
+    walking = [loop for loop in loops if walked(plan, loop, leaf) is not None]
     counters = tuple(name for loop in loops for name in targets(loop.target) if is_known(plan, loop.iter, leaf))
-    values += [loop.iter for loop in loops]
+    counters += tuple(name for loop in walking for name in _counter(loop))
+    values += [loop.iter for loop in loops if loop not in walking]
     late = [value for value in values if plan.times.of(value) > Time.MODE]
-    if not late or layer.maker is not None or not all(is_known(plan, value, leaf, counters) for value in late):
+    if (
+        not (late or walking)
+        or layer.maker is not None
+        or not all(is_known(plan, value, leaf, counters) for value in late)
+    ):
         return given
     return replace(layer, built=True)
+
+
+def walked(plan: Body, loop: Loop, at: Leaf | None) -> str | None:
+    """What `build` calls the shapes of the tensors over which a loop walks, if these are the first input, or a part of it."""
+    iterable = enumerated(loop)[2]
+    shapes = _input(plan, iterable, at) if plan.times.of(iterable) is Time.DYNAMIC else None
+    return shapes if plan.is_helper else None
+
+
+def _counter(loop: Loop) -> set[str]:
+    """The name that counts the turns of a loop over an `enumerate`."""
+    counter = enumerated(loop)[0]
+    return targets(counter) if counter is not None else set()
 
 
 def _of_own_type(plan: Body, layer: Layer) -> Layer:

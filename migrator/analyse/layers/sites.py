@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Obstacles, Unsupported
 from migrator.analyse.function.translate import Layer
-from migrator.analyse.layers.built import built, is_known
+from migrator.analyse.layers.built import built, is_known, walked
 from migrator.analyse.layers.lateweights import check_names, late, made_when_called
 from migrator.analyse.layers.objects import holder, settled
 from migrator.analyse.layers.site import RESERVED, Site, Turns
@@ -126,7 +126,8 @@ def _check_turns(plan: Plan, leaf: Leaf, turns: tuple[ast.comprehension, ...], c
     for loop in turns:
         if loop.ifs or loop.is_async:
             raise Unsupported("a layer is made in a comprehension with a condition", call)
-        if turns_time(loop, plan.times.of) > Time.MODE and not is_known(plan, loop.iter, leaf):
+        known = is_known(plan, loop.iter, leaf) or walked(plan, loop, leaf) is not None
+        if turns_time(loop, plan.times.of) > Time.MODE and not known:
             raise Unsupported("a layer is made in a comprehension over tensors", call)
         if any(plan.is_local(name) for name in targets(loop.target)):
             raise Unsupported("a comprehension that makes layers has the name of a variable for its own", call)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 
 from migrator.analyse.function.translate import Value
-from migrator.analyse.layers.built import count_of, is_one_size, rank_of, shape_of
+from migrator.analyse.layers.built import count_of, is_one_size, rank_of, shape_of, walked
 from migrator.analyse.layers.site import Site
 from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.flow import Leaf
+from migrator.analyse.statements.names import enumerated, targets
 from migrator.analyse.statements.walks import Loop, static_parts
 from migrator.emit.expressions import Shared
 from migrator.emit.methods.initwriter import InitWriter
@@ -38,6 +39,10 @@ class BuildWriter(InitWriter):
         """A loop of which nothing is known before counts the tensors of the first input, or their sizes."""
         if static_parts(node, self.plan.times.of):
             return super().loop(node, used)
+        shapes, counter = walked(self.plan, node, None), enumerated(node)[0]
+        if shapes is not None:
+            counted = counter is not None and bool(targets(counter) & used)
+            return f"{self.text(counter)} in range(len({shapes}))" if counter and counted else f"_ in {shapes}"
         return f"{self.text(node.target)} in {self.text(node.iter)}"
 
     def made_arguments(self, site: Site) -> list[tuple[str | None, str]]:
