@@ -18,10 +18,10 @@ _TRAINS_AND_EVALUATES = re.compile(
 _CLUSTER = "TF_CONFIG"
 """What counts in sentences, too: a command or a JSON text may set it."""
 _OTHER_WORDS = re.compile(
-    rb"Strategy\b|get_strategy|distribute\b(?!\.cluster_resolver\.TPU)|device_fn|device_setter|"
+    rb"Strategy\b|get_strategy|distribute\b(?!\.cluster_resolver\.T)|device_fn|device_setter|"
     rb"TF_CONFIG|ClusterSpec|\bServer\(|\bmaster\s*=|grpc:|SyncReplicas|replicate_model_fn|TowerOptimizer|(?<!U)TPU|tpu\b|horovod|"
-    rb"partitioner(?!\s*=\s*None\b)|num_worker_replicas|num_ps_replicas|(?<!FLAGS)(?<!args)\.is_chief\b|cluster_spec|(?<!FLAGS)(?<!args)\.task_(?:type|id)\b|"
-    rb"global_id_in_cluster|input_context|session_creation_timeout"
+    rb"partitioner(?!\s*=\s*None\b)|num_worker_replicas|num_ps_replicas|(?<!FLAGS)(?<!args)\.is_chief\b|(?<!TFConfigClusterResolver\(\)\.)cluster_spec|(?<!FLAGS)(?<!args)\.task_(?:type|id)\b|"
+    rb"global_id_in_cluster|input_context|session_creation_timeout|TFConfigClusterResolver"
 )
 _WORDS = re.compile(_TRAINS_AND_EVALUATES.pattern + b"|" + _OTHER_WORDS.pattern)
 """What asks for several of them. In TensorFlow 1 only `train_and_evaluate` and Experiments start a server of TF_CONFIG; a
@@ -32,7 +32,9 @@ _OF_TRIALS = frozenset({"trial", "trail"})
 """Entries of a task that say nothing of machines; a public program that many have copied misspells one."""
 _OF_TPUS = frozenset({"TPU", "tpu"})
 """Those by which a program speaks of TPUs; it may have none."""
-_UNDERSTOOD = frozenset({"Strategy", "get_strategy", "distribute", "input_context", "TF_CONFIG", "partitioner"})
+_UNDERSTOOD = frozenset(
+    {"Strategy", "get_strategy", "distribute", "input_context", "TF_CONFIG", "TFConfigClusterResolver", "partitioner"}
+)
 """Those words that a loop of `fit` keeps the meaning of."""
 """Methods by which a program shows that it uses its Estimator itself."""
 

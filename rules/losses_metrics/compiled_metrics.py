@@ -19,6 +19,11 @@ _SIGMOIDS = frozenset({"tensorflow.sigmoid", "tensorflow.nn.sigmoid", "tensorflo
 _SOFTMAXES = frozenset({"tensorflow.nn.softmax", "tensorflow.math.softmax"})
 _ARGMAXES = frozenset({"tensorflow.argmax", "tensorflow.math.argmax", "tensorflow.arg_max"})
 _CASTS = frozenset({"tensorflow.cast", "tensorflow.to_float", "tensorflow.to_int32", "tensorflow.to_int64"})
+_COMPARISONS = {
+    "tensorflow.equal": "x y name",
+    **{f"tensorflow.{module}.in_top_k": "predictions targets k name" for module in ("nn", "math")},
+}
+"""What says of examples whether they are right, and how it is called."""
 _GREATER = frozenset({"tensorflow.greater", "tensorflow.math.greater"})
 
 
@@ -56,17 +61,42 @@ def _accuracy(labels: Reading, predicted: Reading) -> CompiledMetric | None:
 
 
 def _mean(given: Reading, call: ast.Call) -> CompiledMetric | None:
-    """The mean of the losses of all examples."""
+    """The mean of the losses of all examples, or of what says whether the best class of each is right, or one of the best."""
     try:
         values = bind(call, "values weights metrics_collections updates_collections name", "the metric")
     except Unsupported:
         return None
     if not {"values"} <= set(values) <= {"values", "name"}:
         return None
-    found = loss_of_elements(given.part(values["values"]).behind())
+    value = given.part(values["values"]).behind()
+    right = _right(_uncast(value))
+    if right is not None:
+        return right
+    found = loss_of_elements(value)
     if found is None or (found.short == "BinaryCrossentropy" and not given.output_has_last_axis):
         return None
     return CompiledMetric(found.short, found.arguments)
+
+
+def _right(value: Reading) -> CompiledMetric | None:
+    """The metric of what says of examples whether they are right: ``tf.equal(tf.argmax(logits, 1), labels)``."""
+    call = value.node
+    if not isinstance(call, ast.Call) or value.function not in _COMPARISONS:
+        return None
+    given = bind(call, _COMPARISONS[value.function], "the comparison")
+    of_classes = value.function == "tensorflow.equal"
+    pair = [given.get(name) for name in (("x", "y") if of_classes else ("predictions", "targets"))]
+    for one, other in (pair, pair[::-1]):  # of TensorFlow 2 the labels come first
+        if one is None or other is None:
+            return None
+        predicted, labels = value.part(one).behind(), value.part(other)
+        if of_classes and (found := _accuracy(_uncast(labels), predicted)) is not None:
+            return found
+        k = given.get("k")
+        number = k.value if isinstance(k, ast.Constant) else None
+        if type(number) is int and predicted.is_output and are_labels(_uncast(labels), whole=True):
+            return CompiledMetric("SparseTopKCategoricalAccuracy", (("k", ast.Constant(number)),))
+    return None
 
 
 def _precision(labels: Reading, predicted: Reading) -> CompiledMetric | None:

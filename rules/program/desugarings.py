@@ -28,6 +28,7 @@ from ..desugar import (
     unread_returns,
     unset_arguments,
 )
+from ..distribute import cluster_sizes
 from ..estimator_calls import idle_sessions
 from ..experiments import run_configs, spelled
 from ..exports import named_placeholders
@@ -147,5 +148,5 @@ FUNCTIONS: tuple[Desugaring[OfFunction], ...] = (
 )
 """Those of a whole function that a model_fn reaches, or of the model_fn, when no call of any is left to rewrite."""
 
-PLAIN: tuple[Desugaring[OfFiles], ...] = (made_hooks.expand, clocked_saves.expand)
+PLAIN: tuple[Desugaring[OfFiles], ...] = (made_hooks.expand, clocked_saves.expand, cluster_sizes.expand)
 """Those of the files of a program that is to be plain Keras: where that fails, it keeps its own ways beside helpers."""

@@ -65,6 +65,16 @@ def migrated(metrics: str, before: str = LOGITS, after: str = "", **settings: An
             "tf.metrics.mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits))",
             f'{KERAS}SparseCategoricalCrossentropy(from_logits=True, name="key")',
         ),
+        ("tf.metrics.mean(tf.to_float(tf.equal(tf.argmax(logits, 1), labels)))", ACCURACY),
+        ("tf.metrics.mean(tf.cast(tf.equal(tf.cast(labels, tf.int64), predictions['class']), tf.float32))", ACCURACY),
+        (
+            "tf.metrics.mean(tf.nn.in_top_k(logits, labels, 2))",
+            f'{KERAS}SparseTopKCategoricalAccuracy(k=2, name="key")',
+        ),
+        (
+            "tf.metrics.mean(tf.to_float(tf.nn.in_top_k(targets=labels, predictions=logits, k=5)))",
+            f'{KERAS}SparseTopKCategoricalAccuracy(k=5, name="key")',
+        ),
         ("tf.metrics.root_mean_squared_error(labels, logits)", f'{KERAS}RootMeanSquaredError(name="key")'),
         ("tf.metrics.mean_absolute_error(labels, logits)", f'{KERAS}MeanAbsoluteError(name="key")'),
         ("tf.metrics.mean_squared_error(labels, logits)", f'{KERAS}MeanSquaredError(name="key")'),
@@ -95,6 +105,9 @@ def test_compile_takes_the_metric(metric: str, compiled: str) -> None:
         "tf.metrics.precision(labels, tf.sigmoid(logits))",
         "tf.metrics.recall(labels, tf.round(tf.sigmoid(logits)), weights=features['w'])",
         "tf.metrics.mean(logits)",
+        "tf.metrics.mean(tf.to_float(tf.equal(tf.argmax(logits, 1), tf.argmax(labels, 1))))",
+        "tf.metrics.mean(tf.nn.in_top_k(tf.exp(logits), labels, 2))",
+        "tf.metrics.mean(tf.nn.in_top_k(logits, labels, params['k']))",
         "tf.metrics.mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits), weights=features['w'])",
         "tf.metrics.mean(2 * tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits))",
     ],
@@ -189,6 +202,13 @@ def test_classes(flat: bool) -> None:
     model.compile("sgd", loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True), metrics=[metric])
     data = tf.data.Dataset.from_tensor_slices((OUTPUT, labels)).batch(5)
     assert model.evaluate(data, verbose=0, return_dict=True)["key"] == pytest.approx(old, rel=1e-6)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_the_best_classes(k: int) -> None:
+    old = tensorflow_1(lambda y, p: v1.metrics.mean(v1.nn.in_top_k(p, y, k)), CLASSES, OUTPUT)
+    metric = tf.keras.metrics.SparseTopKCategoricalAccuracy(k=k, name="key")
+    assert keras(metric, CLASSES, OUTPUT) == pytest.approx(old, rel=1e-6)
 
 
 @pytest.mark.parametrize("columns", [1, 3])

@@ -79,3 +79,22 @@ def test_other_reads_stay_with_helpers(more: str) -> None:
 
 def test_a_configuration_of_a_function_of_its_own_stays_with_helpers() -> None:
     kept("", f"{OF_CLUSTER}{CONFIG}def show(config):\n    print(config.num_ps_replicas)\n\nshow(config)\n{MADE}{TRAIN}")
+
+
+OF_CONFIG = OF_SERVERS.replace("mode, params)", "mode, params, config)").replace(
+    "partitioner(3)", "partitioner({parts})"
+)
+ASKED = 'len(tf.distribute.cluster_resolver.TFConfigClusterResolver().cluster_spec().as_dict().get("ps", []))'
+
+
+@pytest.mark.parametrize("parts", ["config.num_ps_replicas", "max(2, config.num_ps_replicas)"])
+def test_a_model_fn_asks_for_the_number_of_servers(parts: str) -> None:
+    program = OF_CONFIG.replace("{parts}", parts) + MADE.replace(", config=config", "") + TRAIN
+    assert set(run(program)).isdisjoint({HELPERS, "tf2_cluster.py"})
+    assert parts.replace("config.num_ps_replicas", ASKED) in joined(migrate(program))
+
+
+@pytest.mark.parametrize("parts", ["len(config.model_dir)", "config.num_ps_replicas + read(config)"])
+def test_a_model_fn_that_reads_more_stays_with_helpers(parts: str) -> None:
+    program = OF_CONFIG.replace("{parts}", parts) + MADE.replace(", config=config", "") + TRAIN
+    assert HELPERS in run(program)
