@@ -78,6 +78,7 @@ def test_a_tensor_that_is_computed_for_the_call() -> None:
         # What the dict was made of has another value by then.
         'n = 3\nargs = dict(units=n)\nn = 4\nx = tf.layers.dense(features["x"], n)\npredictions = tf.layers.dense(x, **args)',
         'n = [3]\nargs = dict(units=n[0])\nn[0] = 4\npredictions = tf.layers.dense(features["x"], **args)',
+        'n = 3\nargs = dict(units=n)\npredictions = tf.add_n([tf.layers.dense(features["x"], **args) for n in (1, 2)])',
         # Something else reads or changes the dict.
         'args = dict(units=3)\nargs["use_bias"] = False\npredictions = tf.layers.dense(features["x"], **args)',
         'args = dict(units=3)\nargs.update(params["more"])\npredictions = tf.layers.dense(features["x"], **args)',

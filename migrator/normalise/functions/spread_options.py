@@ -168,8 +168,11 @@ def _lasts(module: Module, made: ast.Assign, call: ast.Call, values: list[ast.ex
     assert isinstance(top, ast.stmt)
     between = block[block.index(made) + 1 : block.index(top)]
     changing = [*between, top] if isinstance(top, _COMPOUND) else between
+    there, here = module.scope(made), module.scope(call)
     if reads(values) & {name for each in changing for name in binds(each)}:
         return False
+    if any(there.lookup(name) is not here.lookup(name) for name in reads(values)):
+        return False  # such as the variable of a comprehension
     if all(_is_repeatable(module, value) for value in values):
         return True
     others = [*call.args, *(k.value for k in call.keywords)]
