@@ -7,7 +7,7 @@ import ast
 from migrator.resolve.module import Module
 
 from ..estimator_calls.estimator_values import PREFIX
-from ..estimator_calls.exporters import EXPORTERS
+from ..estimator_calls.exporters import EXPORTERS, EXPORTS
 from ..loop.places import has_its_line, moves
 
 
@@ -19,7 +19,7 @@ def goes(module: Module, statement: ast.Assign, node: ast.expr, call: ast.Call, 
 
 
 def stays(module: Module, node: ast.expr, call: ast.Call) -> bool:
-    """Whether exporters alone read a name, so that it may stand for something else where `call` trains."""
+    """Whether exporters and exports alone read a name, so that it may stand for something else where `call` trains or exports."""
     statement = module.assignment(node)
     if not isinstance(node, ast.Name) or statement is None or not has_its_line(module, statement):
         return False
@@ -27,7 +27,14 @@ def stays(module: Module, node: ast.expr, call: ast.Call) -> bool:
     for load in module.loads_of(node.id, scope):
         outer = module.parent(load)
         made = module.parent(outer) if isinstance(outer, ast.keyword) else outer
-        name = module.resolve(made.func) or "" if isinstance(made, ast.Call) else ""
-        if not name.startswith(PREFIX) or name[len(PREFIX) :] not in EXPORTERS:
+        if not isinstance(made, ast.Call) or not _exports(module, made.func):
             return False
     return module.scope(call).lookup(node.id) is scope
+
+
+def _exports(module: Module, function: ast.expr) -> bool:
+    """Whether a function is an exporter, or the method that exports an Estimator."""
+    name = module.resolve(function) or ""
+    if isinstance(function, ast.Attribute) and not name:
+        return function.attr in EXPORTS
+    return name.startswith(PREFIX) and name[len(PREFIX) :] in EXPORTERS

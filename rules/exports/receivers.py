@@ -34,6 +34,7 @@ def receiver_of(project: Project, module: Module, node: ast.expr, call: ast.Call
         gone = statement is None or goes(module, statement, node, call, spec)
         if not gone and not stays(module, node, call):
             return _UNSEEN
+        gone = gone or _has_name(module, spec, call)
         return Receiver(node, (made.func,), spec, statement=statement, kept=not gone, text=True)
     if isinstance(made, ast.Call) and module.resolve(made.func) == RAW:
         return _raw(module, node, made, statement, call) or _UNSEEN
@@ -46,6 +47,13 @@ def receiver_of(project: Project, module: Module, node: ast.expr, call: ast.Call
         return _of_other_file(project, module, node, found.module, found.node) or _UNSEEN
     receiver = _function(project, module, node, found.node, call)
     return _UNSEEN if receiver is None else replace(receiver, function=found.node)
+
+
+def _has_name(module: Module, value: ast.expr, call: ast.Call) -> bool:
+    """Whether a value is a name that means the same at a call."""
+    if not isinstance(value, ast.Name) or len(module.bindings(value)) != 1:
+        return False
+    return module.scope(call).lookup(value.id) is module.scope(value).lookup(value.id)
 
 
 def _of_other_file(

@@ -237,6 +237,16 @@ def test_exporters_of_one_function_with_a_name() -> None:
         assert lines[lines.index(above) + 1] == f'export(os.path.join("model", "export", "{name}"))'
 
 
+def test_an_exporter_and_an_export_of_one_function_with_a_name() -> None:
+    spec = '{"x": tf.FixedLenFeature([1], tf.float32)}'
+    listed = f"wanted = {spec}\n{PARSING.replace(spec, 'wanted')}"
+    main = MAIN.replace(FINAL, "").replace("eval_spec =", listed) + 'estimator.export_saved_model("out", receiver_fn)\n'
+    program = HEAD.partition("def serving_input_fn")[0] + main.replace("CONFIG", EVERY)
+    text = joined(migrate(program.replace("EXPORTERS", "exporters")))
+    assert "receiver_fn" not in text and text.count("tf.io.parse_example(examples, wanted)") == 2
+    assert "feature_spec" not in text and ".fit(" in text
+
+
 def test_exporters_that_keep_different_numbers_share_a_function() -> None:
     listed = PARSING.replace('"latest", receiver_fn', '"latest", receiver_fn, exports_to_keep=2')
     text = joined(parsing(listed))
