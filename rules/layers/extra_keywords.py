@@ -6,7 +6,8 @@ Where not all calls give the same keywords, those that only layers of `tf.layers
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from typing import Optional
 
 from migrator import rewrite
 from migrator.normalise.desugaring import Desugaring
@@ -15,7 +16,7 @@ from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
-from migrator.resolve.syntax import walk
+from migrator.resolve.syntax import place_of, target_name, walk
 from migrator.rewrite import Remove, Replace, code, with_arguments, with_parameters
 
 from .layers import LAYERS
@@ -30,6 +31,8 @@ _DEPTH = 4
 _STRIDES = ("tensorflow.layers.conv", "tensorflow.layers.separable_conv")
 """Of these a stride is 1 then."""
 Wanted = list[tuple[Module, rewrite.Change]]
+_Entry = tuple[str, Optional[str]]
+"""A keyword, and the text of what it is where it is not given; None where it has to be."""
 
 
 @Desugaring
@@ -91,7 +94,7 @@ def _with_a_tuple(project: Project, found: Definition) -> Wanted:
     module, function = found.module, found.node
     assert isinstance(function, ast.FunctionDef)
     args = function.args
-    if args.vararg is None or args.kwarg is not None or args.kwonlyargs or function.decorator_list:
+    if args.vararg is None or args.kwarg is not None or function.decorator_list:
         return []
     if isinstance(module.parent(function), ast.ClassDef) or not (args.posonlyargs or args.args):
         return []
@@ -125,7 +128,10 @@ def _of_function(project: Project, found: Definition) -> Wanted:
     gathered = function.args.kwarg.arg
     references = project.readers.of(module, module.scope(module.parent(function) or module.tree), function.name)
     sets = _given(function, [(where, where.parent(node), node) for where, node in references])
-    spreads = _spreads(module, [n for n in walk(function) if isinstance(n, ast.Name) and n.id == gathered])
+    reads = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == gathered]
+    if reads and sets and (asked := _asked(module, function, reads)) is not None:
+        return _of_entries(module, function, sets, asked)
+    spreads = _spreads(module, reads)
     if not sets or spreads is None:
         return []
     more = sorted(set().union(*sets))
@@ -137,6 +143,71 @@ def _of_function(project: Project, found: Definition) -> Wanted:
     added = [name if name not in defaults else f"{name}={defaults[name]}" for name in more]
     head = with_parameters(module.cst.statement(function), drop=[gathered], add=added, by_keyword=bool(defaults))
     return [(module, Replace(function, head)), *_spelled(module, spreads, more)]
+
+
+def _asked(module: Module, function: ast.FunctionDef, reads: Sequence[ast.Name]) -> dict[ast.expr, _Entry] | None:
+    """The places that take single keywords out of what was gathered, ``kwargs.get("rate", 0.1)``, where nothing else reads it."""
+    found: dict[ast.expr, _Entry] = {}
+    for read in reads:
+        around = module.parent(read)
+        call = module.parent(around) if isinstance(around, ast.Attribute) and around.attr in ("get", "pop") else None
+        key, default = None, None
+        if isinstance(around, ast.Subscript) and isinstance(around.ctx, ast.Load):
+            key = around.slice
+        elif isinstance(call, ast.Call) and call.func is around and len(call.args) in (1, 2) and not call.keywords:
+            key = call.args[0]
+            default = module.segment(call.args[1]) if len(call.args) == 2 else "None"
+            if len(call.args) == 2 and not _is_fixed(module, function, call.args[1]):
+                return None
+        if not isinstance(key, ast.Constant) or not isinstance(key.value, str) or not key.value.isidentifier():
+            return None
+        place = around if isinstance(around, ast.Subscript) else call
+        assert isinstance(place, ast.expr)
+        found[place] = key.value, default
+    return found
+
+
+def _is_fixed(module: Module, function: ast.FunctionDef, value: ast.expr) -> bool:
+    """Whether a default means the same in the head of a function: a literal, or a name of a library."""
+    return isinstance(value, ast.Constant) or (module.resolve(value) or "").startswith("tensorflow.")
+
+
+def _of_entries(
+    module: Module, function: ast.FunctionDef, sets: set[tuple[str, ...]], asked: dict[ast.expr, _Entry]
+) -> Wanted:
+    """The changes for a function that takes keywords one by one: each becomes a parameter."""
+    names = sorted({name for name, _ in asked.values()}.union(*sets))
+    defaults: dict[str, set[str | None]] = {name: set() for name in names}
+    for name, default in asked.values():
+        defaults[name].add(default)
+    if any(len(known) > 1 for known in defaults.values()):
+        return []
+    told = {name: next(iter(known), "None") for name, known in defaults.items()}
+    if any(told[name] is None and any(name not in each for each in sets) for name in names):
+        return []
+    own = {name: [n for n in walk(function) if isinstance(n, ast.Name) and n.id == name] for name in names}
+    gone: dict[ast.expr, ast.stmt] = {}
+    for place, (name, _) in asked.items():
+        statement = module.statement(place)
+        if target_name(statement) == name and getattr(statement, "value", None) is place:
+            gone[place] = statement
+    held = {name for name in names if own[name] and not _is_only(own[name], gone.values())}
+    if held or set(names) & set(parameters(function)):
+        return []
+    assert function.args.kwarg is not None
+    added = [name if told[name] is None else f"{name}={told[name]}" for name in names]
+    head = with_parameters(module.cst.statement(function), drop=[function.args.kwarg.arg], add=added, by_keyword=True)
+    changes: Wanted = [(module, Replace(function, head))]
+    for place, (name, _) in asked.items():
+        changes.append((module, Remove(gone[place]) if place in gone else Replace(place, code(name))))
+    return changes
+
+
+def _is_only(names: list[ast.Name], gone: Collection[ast.stmt]) -> bool:
+    """Whether the first of some places of a name gives it the keyword of that name, in a statement that is `gone` then."""
+    first = min(names, key=place_of)
+    stores = [name for name in names if not isinstance(name.ctx, ast.Load)]
+    return first in stores and any(first in getattr(statement, "targets", ()) for statement in gone)
 
 
 def _default(module: Module, name: str, spreads: Sequence[tuple[ast.Call, ast.keyword]]) -> str | None:

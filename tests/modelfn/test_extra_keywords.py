@@ -128,3 +128,45 @@ def test_a_text_is_made_again_where_a_loop_needs_it() -> None:
     """
     call = method(migrate(model_fn(body)), "call")
     assert 'name = column.replace("_embedding", "")' in call
+
+
+TAKEN = """
+
+def mlp(x, *units, **kw):
+    act = kw.get("activation", tf.nn.relu)
+    rate = kw.pop("rate", 0.0)
+    for n in units:
+        x = tf.layers.dense(x, n, activation=act, use_bias=kw["bias"])
+        if rate:
+            x = tf.layers.dropout(x, rate)
+    return x
+"""
+CALLS = "x = mlp(features['x'], 4, 3, bias=False)\npredictions = mlp(x, 1, rate=0.1, bias=True, activation=tf.nn.tanh)"
+
+
+def test_keywords_that_are_taken_one_by_one() -> None:
+    text = joined(migrate(model_fn(CALLS, before=TAKEN)))
+    assert "Mlp(bias=False, units=(4, 3))" in text and "rate=0.0" in text and "activation=tf.nn.relu" in text
+    assert "use_bias=bias" in text and "kw" not in text and " rate = rate\n" not in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('kw["bias"]', "True if kw else False"),
+        ('kw["bias"]', 'kw.get("bias", params)'),
+        ('kw["bias"]', 'kw.get("rate", 1.0) > 0'),
+        ('    rate = kw.pop("rate", 0.0)\n', '    rate = 1\n    rate = kw.pop("rate", rate)\n'),
+        ('    rate = kw.pop("rate", 0.0)\n', '    rate = act is None\n    print(rate)\n    rate = kw.pop("rate", 0.0)\n'),
+        ('"activation", tf.nn.relu', '"x", tf.nn.relu'),
+    ],
+)  # fmt: skip
+def test_keywords_that_are_taken_otherwise(old: str, new: str) -> None:
+    assert old in TAKEN
+    source = model_fn(CALLS.replace("activation=", "x=") if '"x"' in new else CALLS, before=TAKEN.replace(old, new))
+    assert "*args or **kwargs" in manual_reason(source)
+
+
+def test_a_keyword_that_a_call_does_not_give_and_that_has_no_default_is_left() -> None:
+    source = model_fn(CALLS.replace(", bias=False", ""), before=TAKEN)
+    assert "*args or **kwargs" in manual_reason(source)
