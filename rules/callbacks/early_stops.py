@@ -80,4 +80,17 @@ def epochs(steps: ast.expr, every: ast.expr, text: str, every_text: str, less: i
     if all(isinstance(number, int) for number in numbers):
         whole, part = (int(str(number)) for number in numbers)
         return str(-(-whole // part) - less)
+    times = _times(steps, every)
+    if times is not None:
+        return str(times - less)
     return f"-(-{text} // {every_text})" + (f" - {less}" if less else "")
+
+
+def _times(steps: ast.expr, every: ast.expr) -> int | None:
+    """The number in ``2 * every``."""
+    if not isinstance(steps, ast.BinOp) or not isinstance(steps.op, ast.Mult):
+        return None
+    sides = (steps.left, steps.right)
+    same = [side for side in sides if ast.dump(side) == ast.dump(every)]
+    others = [side.value for side in sides if isinstance(side, ast.Constant)]
+    return others[0] if len(same) == 1 and len(others) == 1 and isinstance(others[0], int) else None

@@ -103,6 +103,12 @@ def test_steps_that_the_program_computes() -> None:
     assert "patience=-(-patience // 10))" in text
 
 
+@pytest.mark.parametrize("often", ["2 * OFTEN", "OFTEN * 2"])
+def test_a_limit_that_is_some_evaluations(often: str) -> None:
+    estimator = "OFTEN = load()\n" + EVERY.replace("=10", "=OFTEN")
+    assert "patience=2)" in joined(migrate(program(stop("no_decrease", f'"loss", {often}'), estimator)))
+
+
 def test_it_is_said_when_the_training_ends() -> None:
     outcomes = run(program(stop("no_decrease", '"loss", 20'))).values()
     assert any("the evaluation that says so ends" in d.message for o in outcomes for d in (*o.remaining, *o.applied))
