@@ -16,7 +16,7 @@ from migrator.normalise.draft.returns import own_returns
 from migrator.normalise.draft.roots import calls_below
 from migrator.normalise.draft.steps import Preparation
 from migrator.normalise.functions.joined_values import joins_labels
-from migrator.normalise.functions.partials import PARTIAL
+from migrator.normalise.functions.partials import PARTIAL, filled_in
 from migrator.normalise.names import registries
 from migrator.normalise.objects.methods import lookup, method_of
 from migrator.normalise.values.possible_values import handed
@@ -290,6 +290,8 @@ class Judge:
         if found is None:
             found = [(call, module.resolve(call.func)) for call in calls_below(module, definition.node)]
             found += [(call, module.resolve(call.args[0])) for call, name in found if name == PARTIAL and call.args]
+            filled = [(call, filled_in(module, call)) for call, name in found if name is None]
+            found += [(call, module.resolve(partial.args[0])) for call, partial in filled if partial is not None]
             known[definition.node] = found
         return found
 

@@ -126,3 +126,30 @@ if __name__ == "__main__":
 """
     text = migrate(network)
     assert "from absl import app\n" in text and "from absl import logging as absl_logging\n" in text
+
+
+OF_A_FILE = """
+conv = functools.partial(tf.layers.conv2d, padding="same", use_bias=False)
+
+
+def network(x):
+    return conv(conv(x, 4, 3), 3, 3)
+"""
+
+
+def test_of_a_file() -> None:
+    text = migrate(model_fn("predictions = network(features['x'])", before=IMPORTS + OF_A_FILE))
+    assert 'tf.keras.layers.Conv2D(3, 3, padding="same", use_bias=False)' in text and "partial" not in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("\n\ndef network", "\nconv = functools.partial(conv, strides=2)\n\n\ndef network"),
+        ('padding="same"', "padding=load()"),
+        ("def network(x):", "def network(x, conv=conv):"),
+    ],
+)
+def test_of_a_file_that_may_be_another_one(old: str, new: str) -> None:
+    source = model_fn("predictions = network(features['x'])", before=IMPORTS + OF_A_FILE.replace(old, new, 1))
+    assert manual_reason(source)

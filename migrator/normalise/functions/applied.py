@@ -71,7 +71,8 @@ def written_out(drafts: Drafts, module: Module, call: ast.Call, partial: ast.Cal
     changes: list[rewrite.Change] = [Replace(call, new)]
     scope = module.scope(call.func).lookup(call.func.id)
     if module.loads_of(call.func.id, scope) == [call.func]:
-        changes.append(Remove(module.statement(partial)))
+        made = module.statement(partial)
+        changes.append(Remove(made, apart=isinstance(module.parent(made), ast.Module)))
         changes += idle_import(module, partial.func)
     return Change.every((module, change) for change in changes)
 
