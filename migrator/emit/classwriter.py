@@ -138,7 +138,8 @@ class ClassWriter:
 
     def static_attribute(self, name: str) -> str:
         """The attribute that holds a static parameter."""
-        return f"{name}_" if name in RESERVED - {"params"} else name
+        taken = name in RESERVED - {"params"} or any(site.attribute == name for site in self.plan.sites)
+        return f"{name}_" if taken else name
 
     # -- parts ---------------------------------------------------------------------------------------------------------
 

@@ -156,7 +156,7 @@ def _calls_in(child: ast.AST, turns: Turns) -> Iterator[tuple[ast.Call, Turns]]:
 
 
 def _name(plan: Plan, sites: list[Site]) -> None:
-    taken = set(RESERVED) | set(plan.statics)
+    taken = set(RESERVED) | (set(plan.statics) - _of_layers(plan, sites))
     assigned = _assigned_once(plan, sites)
     made = [site for site in sites if site.makes and site.layer.helper is None and not site.loops]
     named: dict[str, set[str]] = {}
@@ -216,6 +216,16 @@ def _name(plan: Plan, sites: list[Site]) -> None:
                 number += 1
             site.item = local
             items.add(local)
+
+
+def _of_layers(plan: Plan, sites: list[Site]) -> set[str]:
+    """Parameters that only say how layers are made: nothing holds them, so that a layer may have the name of one."""
+    making = [site for site in sites if site.makes and not site.layer.built]
+    given = [value for site in making for _, value in site.layer.arguments if not isinstance(value, str)]
+    heads = [loop.iter for site in making for loop in site.loops]
+    inside = {node for part in (*given, *heads) for node in walk(part)}
+    loads = (node for node in walk(plan.function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+    return set(plan.statics) - {node.id for node in loads if node not in inside}
 
 
 def _kind(site: Site) -> str:
