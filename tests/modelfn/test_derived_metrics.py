@@ -135,7 +135,6 @@ def test_summaries_of_an_evaluation_are_written_by_nobody() -> None:
         DICT + "for n, m in metrics.items():\n    seen = n\n    tf.summary.scalar(n, m[1])",
         DICT + "for n, m in metrics.items():\n    tf.summary.scalar(n, m[-1])",
         DICT + "for n, m in metrics.items():\n    tf.summary.scalar(n, m[1])\nelse:\n    pass",
-        'metrics = {}\nmetrics["m"] = tf.metrics.mean(labels)\ntf.summary.scalar("m", metrics["m"][1])',
         DICT + "metrics.pop('mean')\nfor n, m in metrics.items():\n    tf.summary.scalar(n, m[1])",
         'metrics = {"mean": tf.metrics.mean(predictions)}\n'
         + 'z = 1; metrics["label"] = tf.metrics.mean(labels)\n'

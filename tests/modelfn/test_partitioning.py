@@ -150,7 +150,7 @@ def test_the_cluster_is_asked_where_it_is_known() -> None:
         after="estimator = tf.estimator.Estimator(model_fn, params={})",
     )
     text = migrate(source.replace("mode, params)", "mode, params, config)"))
-    assert "max(1, current_task().num_ps_replicas)" in text
+    assert "TFConfigClusterResolver().cluster_spec().as_dict()" in text
     assert "Model()" in text
 
 

@@ -267,7 +267,7 @@ LEFT = {
     ),
     "a recursive helper": (
         "def part(a, b, n):\n    return tf.losses.mean_squared_error(a, b) if n else part(a, b, n - 1)",
-        "loss = part(labels, predictions, 2)",
+        'loss = part(labels, predictions, params["n"])',
     ),
     "arguments behind a star": (
         "def part(a, b):\n    return tf.losses.mean_squared_error(a, b)",
