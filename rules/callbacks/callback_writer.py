@@ -201,7 +201,8 @@ class CallbackWriter:
         """The callback that evaluates amid the one epoch of a training, and tells others of it."""
         assert use.validation is not None and use.every is not None
         data, every = self.validated(use.validation), self.page.text(use.every)
-        folder = self._eval_folder(use, use.validation.specs[1].arguments.get("name"), model)
+        folder = self.folder(use, model)  # as TensorBoard has it for `fit`
+        folder = f', {self.page.library("os")}.path.join({folder}, "validation")' if folder else ""
         others = f", callbacks=[{', '.join(told)}]" if told else ""
         return f"{self.page.helper(VALIDATES)}({data}, {every}{folder}{others})"
 

@@ -193,7 +193,7 @@ def test_data_that_nobody_has_counted_are_one_epoch(data: str, before: str) -> N
 
 def test_one_epoch_saves_by_steps() -> None:
     text = made(SAVES, called(f"lambda: {LINES}, max_steps=N"), "N = load()\n")
-    assert "reduce(" not in text and f'ValidateEvery({EVAL}, 5, os.path.join("here", "eval"))' in text
+    assert "reduce(" not in text and f'ValidateEvery({EVAL}, 5, os.path.join("here", "validation"))' in text
     assert "if (batch + 1) % 5 == 0:\n" in text and ".save(model.optimizer.iterations)" in text
 
 
