@@ -16,7 +16,7 @@ from migrator.rewrite import Replace, with_arguments
 from ..estimator_calls.estimator_kinds import KINDS
 from ..loop.values import values_of
 
-_OPTIONAL = frozenset({"config", "label_vocabulary", "model_dir", "params", "warm_start_from", "weight_column"})
+_OPTIONAL = frozenset({"config", "label_vocabulary", "warm_start_from", "weight_column"})
 """Arguments that say nothing where they are None."""
 
 

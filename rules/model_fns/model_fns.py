@@ -42,7 +42,7 @@ class HandedOn:
 
     def places(self, project: Project, module: Module, node: ast.expr) -> list[tuple[Module, ast.expr]]:
         """The expressions that name the model_fns which `node` may be, with their files."""
-        way = handed(project, module, node)
+        way = handed(project, module, node, tables=True)  # what becomes of one model_fn of a table becomes of all
         if way is None:
             return [(module, node)]
         self.ways.append(way)

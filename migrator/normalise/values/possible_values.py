@@ -59,14 +59,20 @@ class PossibleValues:
 
 
 def possible_values(
-    project: Project, module: Module, node: ast.expr, whole: bool = False, attributes: bool = False
+    project: Project,
+    module: Module,
+    node: ast.expr,
+    whole: bool = False,
+    attributes: bool = False,
+    tables: bool = False,
 ) -> PossibleValues:
     """What an expression may stand for.
 
     A name that has its value from one call, a display or the like is a value itself, unless `whole` asks for what it holds.
-    `attributes` asks for what those of an object hold as well, whose other readers are not noted.
+    `attributes` asks for what those of an object hold as well, whose other readers are not noted. `tables` asks for all that a
+    table holds, whichever entry is read.
     """
-    search = _Search(project, attributes)
+    search = _Search(project, attributes, tables)
     try:
         search.found.values = search.values(module, node, whole, 0)
     except Stuck as reason:
@@ -87,9 +93,9 @@ def may_be_none(project: Project, module: Module, node: ast.expr) -> bool:
     return any(_is_none(value) for _, value in possible_values(project, module, node, whole=True).values)
 
 
-def handed(project: Project, module: Module, node: ast.expr) -> PossibleValues | None:
+def handed(project: Project, module: Module, node: ast.expr, tables: bool = False) -> PossibleValues | None:
     """What an expression may stand for; None where it names a function itself, or where it comes from is not seen."""
-    found = possible_values(project, module, node)
+    found = possible_values(project, module, node, tables=tables)
     return found if found.read and found.stuck is None else None
 
 
@@ -103,8 +109,8 @@ def display(project: Project, module: Module, node: ast.expr) -> tuple[Module, a
 
 
 class _Search:
-    def __init__(self, project: Project, attributes: bool) -> None:
-        self.project, self.attributes = project, attributes
+    def __init__(self, project: Project, attributes: bool, tables: bool) -> None:
+        self.project, self.attributes, self.tables = project, attributes, tables
         self.found = PossibleValues()
 
     def values(self, module: Module, node: ast.expr, whole: bool, depth: int) -> list[Place]:
@@ -125,7 +131,8 @@ class _Search:
         if looked_up is not None:
             table, others = looked_up
             shown = self.values(module, table, True, depth + 1)
-            entries = [entry for place in shown for entry in self._entries(*place, depth, _key(node))]
+            wanted = None if self.tables else _key(node)
+            entries = [entry for place in shown for entry in self._entries(*place, depth, wanted)]
             return [*entries, *((module, value) for value in others)]
         if isinstance(node, ast.Call):
             return self._returned(module, node, depth)
