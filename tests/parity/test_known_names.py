@@ -37,7 +37,7 @@ def test_blocks_of_equal_paths_are_told_apart(tmp_path: Path) -> None:
     (tmp_path / "old.py").write_text(dedent(OLD))
     (tmp_path / "new.py").write_text("")
     case = Case("case", Program(tmp_path / "old.py"), Program(tmp_path / "new.py"))
-    wanted = tuple((f"block_*/dense/{leaf}", f"block_layers.*.dense.{leaf}") for leaf in ("kernel", "bias"))
+    wanted = tuple((f"block_*/dense/{leaf}", f"blocks.*.dense.{leaf}") for leaf in ("kernel", "bias"))
     assert _with_names(case, tmp_path / "root", Settings()) == replace(case, derived=(wanted,))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["new.py", "old.py", "root"]
 
