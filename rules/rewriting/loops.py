@@ -178,7 +178,9 @@ class LoopRewrite(FileRewrite):
         for module in loop.modules:
             self.at = module
             driver, helpers = self._driver(module), self._helpers[module.path]
-            inner = list(dict.fromkeys(e for e in driver.edits if e.start < e.end))
+            made = [module.span(source.construction.call) for source in loop.sources if source.module is module]
+            within = {e for e in driver.edits if any(start < e.start == e.end < end for start, end in made)}
+            inner = list(dict.fromkeys(e for e in driver.edits if e.start < e.end or e in within))
             changed = Spans((e.start, e.end) for e in inner)
             base = [e for e in self._base_edits(module) if not changed.touch((e.start, e.end))]
             renderer = Renderer(module, [*base, *inner])
@@ -190,7 +192,7 @@ class LoopRewrite(FileRewrite):
             written += self._classes.edits(module, gone)
             replaced = Spans((e.start, e.end) for e in written if e.start < e.end)
             driver.edits = [
-                e for e in driver.edits if e.start == e.end or not replaced.hold((e.start, e.end))
+                e for e in driver.edits if (e.start == e.end and e not in within) or not replaced.hold((e.start, e.end))
             ] + written
 
 

@@ -307,3 +307,12 @@ REFUSED = [
 @pytest.mark.parametrize(("source", "reason"), REFUSED)
 def test_left_alone(source: str, reason: str) -> None:
     assert reason in manual_reason(source)
+
+
+def test_one_that_is_trained_where_it_is_made() -> None:
+    data = 'def input_fn():\n    return tf.data.Dataset.from_tensors(({"x": [[1.0]]}, [[1.0]])).repeat()\n'
+    use = (
+        "for each in (model_fn, wide_model_fn):\n    tf.estimator.Estimator(each, params=P).train(input_fn, steps=3)\n"
+    )
+    text = migrate(f"{MODEL}\n\n{WIDE}\n\nP = load()\n\n\n{data}\n\n{use}")
+    assert "    each(params=P).fit(input_fn().take(3))\n" in text
