@@ -13,9 +13,9 @@ from migrator.resolve.reaching import read_once
 from ..estimator_calls.estimator_values import PREFIX
 from ..exports.exporters import Exporter, exporters_of
 from .data.datasets import Reader
+from .data.options import may_be_none
 from .inputs import Input, read_input
 from .places import has_its_line, moves
-from .settings import may_be_none
 
 TRAIN_AND_EVALUATE = PREFIX + "train_and_evaluate"
 TRAIN_SPEC, EVAL_SPEC = PREFIX + "TrainSpec", PREFIX + "EvalSpec"

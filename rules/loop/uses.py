@@ -16,11 +16,11 @@ from ..callbacks.given_hooks import hooks_given
 from ..callbacks.keras_callbacks import Given, Hooks
 from ..callbacks.model_hooks import ModelHooks
 from .data.datasets import Reader
+from .data.options import may_be_none
 from .flow.chosen import SELDOM, one_of
 from .flow.exclusive import is_choice
 from .inputs import MODES, read_input
 from .places import has_its_line, is_simple, line_above, stays
-from .settings import may_be_none
 from .sources import Source
 from .specs import TRAIN_AND_EVALUATE, specs_of, validation_of
 from .use import WHOLE, Use, at_most

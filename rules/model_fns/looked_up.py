@@ -19,8 +19,8 @@ from migrator.resolve.project import Project
 from migrator.resolve.syntax import is_name, walk
 from migrator.rewrite import Remove, Replace, code, expr, with_function
 
+from ..loop.data.options import defines
 from ..loop.places import moves
-from ..loop.settings import defines
 
 if TYPE_CHECKING:
     import libcst as cst

@@ -12,7 +12,7 @@ from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
 
 from ..estimator_calls.estimator_values import Construction
-from ..loop.settings import default_of, defines
+from ..loop.data.options import default_of, defines
 
 _MAX_HOPS = 5
 _WORD = re.compile(r"[^\W_]+")

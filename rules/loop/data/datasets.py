@@ -19,11 +19,11 @@ from migrator.resolve.project import Project
 from migrator.resolve.redefined import defined_above
 from migrator.resolve.syntax import walk
 
-from ..settings import is_count
 from ..values import are_tensors, entry_of, given_to
 from .bodies import Body, bind
 from .kinds import Count, Data, Env, Function, Gathered, Known, Returns, Value, either, is_whole
 from .methods import methods
+from .options import is_count
 
 _DATASET = "tensorflow.data.Dataset."
 _PRIVATE = "tensorflow.python.data."

@@ -7,8 +7,8 @@ import ast
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 
+from ..data.options import default_of, defines
 from ..loop import goes_on
-from ..settings import default_of, defines
 from ..use import Use
 from ..values import values_of
 
