@@ -14,3 +14,7 @@ class Unsupported(Exception):
         self.node = node
         self.others: tuple[Unsupported, ...] = ()
         """What else stands in the way."""
+
+
+class UsedElsewhere(Unsupported):
+    """Another program needs what would become something else: no other way with this one changes that."""

@@ -16,6 +16,7 @@ from migrator.emit.render import Renderer
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Replace, Row, Statement, defined, rows, spaced, trimmed
+from migrator.vocabulary.unsupported import UsedElsewhere
 
 from ..estimator_calls.driver import Driver
 from .applied_optimizers import AppliedRewrite, applies
@@ -51,7 +52,7 @@ def _check_used_here(found: OptimizerClass, project: Project, bodies: list[Defin
             around = list(module.ancestors(node))
             if found.node in around or any(id(a) in functions for a in around):
                 continue
-            raise Unsupported("an optimizer class is used outside of the model_fn", node)
+            raise UsedElsewhere("an optimizer class is used outside of the model_fn", node)
 
 
 class _ClassRewrite:

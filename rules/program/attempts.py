@@ -15,6 +15,7 @@ from migrator.engine.rule import ProgramRule
 from migrator.normalise.draft.draft import Drafts
 from migrator.resolve.module import Module
 from migrator.vocabulary.diagnostics import Diagnostic, Fix, ProgramUnit, Severity
+from migrator.vocabulary.unsupported import UsedElsewhere
 
 from ..bridge.bridge import BridgeRewrite
 from ..bridge.reached import reached
@@ -123,6 +124,9 @@ class Attempts:
                         rewrite.run()
                         break
                     except (KeepsHelpers, Unsupported) as problem:
+                        told = (problem, *problem.others) if isinstance(problem, Unsupported) else ()
+                        if any(isinstance(each, UsedElsewhere) for each in told):
+                            raise  # which no other way changes
                         drafts = kept
                         if isinstance(problem, Unsupported) and kept is not ways[-1]:
                             continue

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import Value, Writing
 from migrator.analyse.layers.makers import Maker
 from migrator.emit.render import Renderer
@@ -12,6 +11,7 @@ from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Replace, code
+from migrator.vocabulary.unsupported import UsedElsewhere
 
 from ..estimator_calls.driver import Driver
 from .rnn import EXPRESSIONS
@@ -37,7 +37,7 @@ def _check_used_here(found: Maker, project: Project, bodies: list[Definition]) -
             call = module.parent(node)
             called = isinstance(call, ast.Call) and call.func is node
             if not called or not any(id(around) in functions for around in module.ancestors(node)):
-                raise Unsupported("a function that makes recurrent cells is used outside of the model_fn", node)
+                raise UsedElsewhere("a function that makes recurrent cells is used outside of the model_fn", node)
 
 
 class _Writing(Writing):
