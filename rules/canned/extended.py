@@ -18,6 +18,7 @@ from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
+from migrator.resolve.reaching import block_of
 from migrator.resolve.redefined import defined_above
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Change as Rewrite
@@ -104,17 +105,14 @@ def _made(module: Module, estimator: ast.expr, call: ast.Call) -> ast.Call | Non
     return made if known and isinstance(made, ast.Call) else None
 
 
-def _above(module: Module, call: ast.Call) -> Sequence[ast.stmt]:
+def _above(module: Module, call: ast.Call) -> Sequence[ast.AST]:
     """The statements before that of a call, in its block."""
     statement = module.statement(call)
-    for field in ("body", "orelse", "finalbody"):
-        block = getattr(module.parent(statement), field, None)
-        if isinstance(block, list) and statement in block:
-            return block[: block.index(statement)]
-    return []
+    block = block_of(module, statement)
+    return block[: block.index(statement)]
 
 
-def _binds(statement: ast.stmt, name: str) -> bool:
+def _binds(statement: ast.AST, name: str) -> bool:
     """Whether a statement gives a name another value."""
     nodes = walk(statement) if not isinstance(statement, (ast.FunctionDef, ast.ClassDef)) else [statement]
     return any(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import keyword
-from collections.abc import Iterator
 
 from migrator import rewrite
 from migrator.analyse.statements.names import binds, reads
@@ -12,6 +11,7 @@ from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
+from migrator.resolve.reaching import block_of
 from migrator.resolve.syntax import is_name, walk
 from migrator.rewrite import Remove, Replace, with_arguments
 
@@ -116,7 +116,7 @@ def _read_by(module: Module, spread: ast.Name) -> tuple[ast.Assign | None, list[
     plain = [
         s for s in made if isinstance(s, ast.Assign) and len(s.targets) == 1 and isinstance(s.targets[0], ast.Name)
     ]
-    block = next(_blocks_with(module, made[0]), []) if made else []
+    block = block_of(module, made[0]) if made else []
     if len(plain) < len(scope.bindings[spread.id]) or not all(each in block for each in plain):
         return None, []
     found: dict[ast.Assign, list[ast.Name]] = {}
@@ -127,14 +127,6 @@ def _read_by(module: Module, spread: ast.Name) -> tuple[ast.Assign | None, list[
             return None, []
         found.setdefault(max(before, key=block.index), []).append(load)
     return next((pair for pair in found.items() if spread in pair[1]), (None, []))
-
-
-def _blocks_with(module: Module, statement: ast.stmt) -> Iterator[list[ast.stmt]]:
-    """The list of statements in which one stands."""
-    for field in ("body", "orelse", "finalbody"):
-        block = getattr(module.parent(statement), field, [])
-        if statement in block:
-            yield block
 
 
 def _entries(module: Module, value: ast.expr) -> dict[str, ast.expr] | None:
@@ -163,13 +155,13 @@ def _spreads(module: Module, load: ast.Name) -> ast.Call | None:
 def _lasts(module: Module, made: ast.Assign, call: ast.Call, values: list[ast.expr], once: bool) -> bool:
     """Whether values are the same where a call has them as where a dict was made of them; `once` says that no other call
     has them as well."""
-    (block,) = _blocks_with(module, made)
+    block = block_of(module, made)
     top = next(each for each in module.ancestors(call) if each in block)
     assert isinstance(top, ast.stmt)
     between = block[block.index(made) + 1 : block.index(top)]
     changing = [*between, top] if isinstance(top, _COMPOUND) else between
     there, here = module.scope(made), module.scope(call)
-    if reads(values) & {name for each in changing for name in binds(each)}:
+    if reads(values) & {name for each in changing if isinstance(each, ast.stmt) for name in binds(each)}:
         return False
     if any(there.lookup(name) is not here.lookup(name) for name in reads(values)):
         return False  # such as the variable of a comprehension

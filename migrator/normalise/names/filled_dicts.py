@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
+from migrator.resolve.reaching import blocks
 from migrator.resolve.syntax import is_name, target_name, walk
 from migrator.rewrite import Remove, Replace, expr
 
@@ -40,7 +41,7 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
         return [tf.train.LoggingTensorHook(logged, every_n_iter=10)]
     ```
     """
-    for block in _blocks(function):
+    for block in (block for node in walk(function) for block in blocks(node)):
         for number, statement in enumerate(block):
             made = statement.value if isinstance(statement, ast.Assign) else None
             name, keys = target_name(statement), _keys(module, made)
@@ -50,14 +51,6 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
             if fillings:
                 return Change.of(module, Replace(made, _display(module, made, fillings)), *map(Remove, fillings))
     return []
-
-
-def _blocks(function: ast.FunctionDef) -> Iterator[list[ast.stmt]]:
-    for node in walk(function):
-        for field in ("body", "orelse"):
-            block = getattr(node, field, None)
-            if isinstance(block, list):
-                yield block
 
 
 def _keys(module: Module, made: ast.expr | None) -> list[object] | None:
