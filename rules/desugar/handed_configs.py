@@ -15,7 +15,7 @@ from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.arguments import given
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.stuck import Stuck
-from migrator.resolve.calls import arguments
+from migrator.resolve.calls import arguments, call_of
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import is_name, is_super, walk
@@ -66,8 +66,8 @@ def _found(project: Project, module: Module) -> Iterator[list[Change]]:
     if b"onfig" not in module.source or b"stimator" not in module.source:
         return
     for node, name in module.references():
-        call = module.parent(node)
-        if name not in KINDS or not isinstance(call, ast.Call) or call.func is not node:
+        call = call_of(module, node) if name in KINDS else None
+        if call is None:
             continue
         config = next((k.value for k in call.keywords if k.arg == "config"), None)
         bindings = module.bindings(config) if isinstance(config, ast.Name) else []

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from migrator.analyse.function.translate import is_none
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
-from migrator.resolve.calls import arguments
+from migrator.resolve.calls import arguments, call_of
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.rewrite import Replace, with_arguments
@@ -56,8 +56,8 @@ def _found(project: Project, module: Module) -> Iterator[list[Change]]:
     if b"stimator" not in module.source:
         return
     for node, name in module.references():
-        call = module.parent(node)
-        if name not in KINDS or not isinstance(call, ast.Call) or call.func is not node:
+        call = call_of(module, node) if name in KINDS else None
+        if call is None:
             continue
         unset = [
             at

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
+from migrator.resolve.calls import call_of
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.rewrite import Replace, code
@@ -53,8 +54,8 @@ def _found(project: Project, module: Module) -> Iterator[list[Change]]:
     if b"stimator" not in module.source:
         return
     for node, name in module.references():
-        call = module.parent(node)
-        if name != ESTIMATOR or not isinstance(call, ast.Call) or call.func is not node:
+        call = call_of(module, node) if name == ESTIMATOR else None
+        if call is None:
             continue
         given = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "model_fn")]
         found = model_fn_behind(project, module, given[0]) if given else None
