@@ -248,8 +248,8 @@ def _are_epochs_short(use: Use) -> bool:
     every = use.fields.get("save_summary_steps", ast.Constant(100))
     if is_none(every):
         return True
-    known = [node.value if isinstance(node, ast.Constant) else None for node in (use.every, every)]
     if use.whole:
         return False
+    known = [node.value if isinstance(node, ast.Constant) else None for node in (use.every, every)]
     epoch, summary = (value if isinstance(value, int) else None for value in known)
     return epoch is not None and summary is not None and 0 < epoch <= summary

@@ -36,7 +36,6 @@ _UNDERSTOOD = frozenset(
     {"Strategy", "get_strategy", "distribute", "input_context", "TF_CONFIG", "TFConfigClusterResolver", "partitioner"}
 )
 """Those words that a loop of `fit` keeps the meaning of."""
-"""Methods by which a program shows that it uses its Estimator itself."""
 
 
 def speaks_of_several(modules: Iterable[Module], strategy: str) -> bool | None:

@@ -190,11 +190,9 @@ def _configured(
     made_for_workers = of_workers(project, module, call, kept.get("train_distribute"))
     if made_for_workers is not None:
         kept.pop("train_distribute")
-        if (
-            kept.get("eval_distribute") is not None
-            and of_workers(project, module, call, kept["eval_distribute"]) is not None
-        ):
+        if of_workers(project, module, call, kept.get("eval_distribute")) is not None:
             kept.pop("eval_distribute")
+    statements, references = made_for_workers or ([], [])
     told = kept.get("eval_distribute")
     if is_none(told) or (isinstance(told, ast.Name) and ast.dump(told) == ast.dump(kept.get("train_distribute", call))):
         kept.pop("eval_distribute", None)  # a model evaluates with the strategy that it trains with
@@ -233,11 +231,11 @@ def _configured(
     taken = None if is_none(session) or session is None else (session, taken_over(module, session))
     return Settings(
         fields,
-        (call.func, *(made_for_workers[1] if made_for_workers is not None else ())),
+        (call.func, *references),
         statement,
         reads=tuple(found),
         tasks=tuple(tasks),
-        sessions=(*sessions, *(made_for_workers[0] if made_for_workers is not None else ())),
+        sessions=(*sessions, *statements),
         workers=made_for_workers is not None,
         session=taken if taken is not None and taken[1] else None,
         unsaved=unsaved,

@@ -40,47 +40,25 @@ _READERS = frozenset(
 )
 _INHERITED = re.compile(r"^tensorflow\.data\.(TFRecord|TextLine|FixedLengthRecord)Dataset\.(?=\w)")
 """What makes a dataset is found at classes of them, too."""
-_SAME = frozenset(
-    {
-        *(
-            "map",
-            "batch",
-            "prefetch",
-            "shuffle",
-            "cache",
-            "with_options",
-            "enumerate",
-            "skip",
-            "shard",
-            "scan",
-            "snapshot",
-        ),
-    }
-)
+_SAME = frozenset("map batch prefetch shuffle cache with_options enumerate skip shard scan snapshot".split())
 _UNCOUNTED = frozenset(
-    {"filter", "unbatch", "take_while", "flat_map", "interleave", "group_by_window", "rejection_resample", "unique"}
+    "filter unbatch take_while flat_map interleave group_by_window rejection_resample unique".split()
 )
 _FAMILIES = ("tensorflow.data.experimental.", "tensorflow.contrib.data.")
 _EPOCHS = {"make_csv_dataset": 10, "make_batched_features_dataset": 6}
 """Functions that read files again and again, with the place of `num_epochs` among their arguments."""
 _ENDLESS = frozenset({"Counter", "RandomDataset"})
 _APPLIED_SAME = frozenset(
-    {
-        *("map_and_batch", "prefetch_to_device", "copy_to_device", "assert_cardinality", "batch_and_drop_remainder"),
-        *("scan", "enumerate_dataset", "map_and_batch_with_legacy_function"),
-    }
+    """map_and_batch map_and_batch_with_legacy_function batch_and_drop_remainder prefetch_to_device copy_to_device
+    assert_cardinality scan enumerate_dataset""".split()
 )
 _APPLIED_UNCOUNTED = frozenset(
-    {
-        *("parallel_interleave", "ignore_errors", "unbatch", "sloppy_interleave", "group_by_window", "take_while"),
-        *("rejection_resample", "unique"),
-    }
+    """parallel_interleave sloppy_interleave ignore_errors unbatch group_by_window take_while rejection_resample
+    unique""".split()
 )
 _UNEVEN = frozenset(
-    {
-        *("bucket_by_sequence_length", "padded_batch_and_drop_remainder", "dense_to_ragged_batch", "ragged_batch"),
-        *("dense_to_sparse_batch", "sparse_batch"),
-    }
+    """bucket_by_sequence_length padded_batch_and_drop_remainder dense_to_ragged_batch ragged_batch dense_to_sparse_batch
+    sparse_batch""".split()
 )
 """What makes batches of several lengths, of a number that is not known."""
 _ARRAYS = frozenset(f"tensorflow.estimator.inputs.{name}" for name in ("numpy_input_fn", "pandas_input_fn"))
