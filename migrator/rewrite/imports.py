@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import sys
 
 from migrator.resolve.text import Text
 from migrator.vocabulary.diagnostics import Edit
+
+_STANDARD: frozenset[str] = getattr(sys, "stdlib_module_names", frozenset({"argparse", "json", "os", "sys", "time"}))
 
 
 def import_position(text: Text, tree: ast.Module) -> int:
@@ -29,10 +32,26 @@ def import_position(text: Text, tree: ast.Module) -> int:
 
 
 def add_import(text: Text, tree: ast.Module, statement: str) -> Edit:
-    """Insert one import statement as a line of its own at `import_position`."""
-    position = import_position(text, tree)
+    """Insert one import statement as a line of its own: among those of the standard library, or at `import_position`."""
+    above = above_standard(tree, statement)
+    position = text.line_span(above)[1] if above is not None else import_position(text, tree)
     lead = "" if position == 0 or text.source[position - 1 : position] in (b"\n", b"\r") else text.newline
     return text.insert(position, lead + statement + text.newline)
+
+
+def above_standard(tree: ast.Module, statement: str) -> ast.stmt | None:
+    """The import of the standard library at the head of a file below which that of another of its modules stands, in the
+    order of names."""
+    if not statement.startswith("import ") or statement.split()[1].partition(".")[0] not in _STANDARD:
+        return None
+    above: ast.stmt | None = None
+    for node in tree.body:
+        named = node.names[0].name if isinstance(node, ast.Import) else ""
+        apart = above is not None and node.lineno > (above.end_lineno or 0) + 1
+        if apart or named and named.partition(".")[0] not in _STANDARD or f"import {named}" > statement:
+            break
+        above = node if named else above
+    return above
 
 
 def _header_end(text: Text) -> int:

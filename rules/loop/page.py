@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
@@ -12,12 +11,10 @@ from migrator.emit.render import Renderer
 from migrator.resolve.module import Module
 from migrator.rewrite import Change, Comments, Import, Insert, Remove, Replace, Statement, code, commented, spaced
 from migrator.rewrite import lines as statements_of
+from migrator.rewrite.imports import above_standard
 from migrator.vocabulary.diagnostics import Edit
 
 from ..symbols.absl_modules import bind_logging
-
-_STANDARD: frozenset[str] = getattr(sys, "stdlib_module_names", frozenset({"argparse", "json", "os", "sys", "time"}))
-"""Libraries that stand below those of Python."""
 
 
 class Page:
@@ -110,13 +107,7 @@ class Page:
         first = next((node for node in self.module.tree.body if _is_import(node)), None)
         group: list[str] = []
         for statement in sorted(self.imports):
-            above: ast.stmt | None = None
-            for node in self.module.tree.body:
-                named = node.names[0].name if isinstance(node, ast.Import) else ""
-                apart = above is not None and node.lineno > (above.end_lineno or 0) + 1
-                if apart or named and named.partition(".")[0] not in _STANDARD or f"import {named}" > statement:
-                    break
-                above = node if named else above
+            above = above_standard(self.module.tree, statement)
             if above is not None:
                 yield from self.change(Insert(statements_of(statement), after=above))
             elif first is not None and self.module.indent(first) is not None:

@@ -30,7 +30,7 @@ from ..desugar import (
 )
 from ..distribute import cluster_sizes
 from ..estimator_calls import idle_sessions
-from ..experiments import run_configs, spelled
+from ..experiments import namespaces, run_configs, spelled
 from ..exports import named_placeholders
 from ..hooks import logged_modes, logging_classes, made_hooks, nested_hooks, writer_caches
 from ..initializers import own_initializers
@@ -72,6 +72,7 @@ FILES: tuple[Desugaring[OfFiles], ...] = (
     handed_keywords.expand,
     spelled.expand,
     run_configs.expand,
+    namespaces.expand,
     gathered_specs.expand,
     failing_specs.expand,
     gathered_arguments.expand,
