@@ -14,9 +14,9 @@ _ATTRIBUTES = {"output_shapes": "shape", "output_types": "dtype", "output_classe
 """With what the specs say of each element instead."""
 DATASET_METHODS = frozenset(
     "apply batch cache concatenate filter flat_map interleave map padded_batch prefetch repeat shard shuffle skip take "
-    "make_one_shot_iterator make_initializable_iterator".split()
+    "make_one_shot_iterator make_initializable_iterator element_spec".split()
 )
-"""Methods that give a dataset; whoever calls them on something takes that for one."""
+"""Members of a dataset; whoever reads them of something takes that for one."""
 
 
 def dataset_attributes(module: Module) -> list[Replace]:

@@ -1,7 +1,7 @@
 """What becomes of code that calls an input_fn itself and takes its batch apart, where that returns a dataset from now on.
 
-Such a caller reads an iterator of its own, and so becomes what `one_shot` makes of that. Any other use is refused: what was one
-batch would be the dataset, or two batches by two names.
+Such a caller reads an iterator of its own, and so becomes what `one_shot` makes of that. One that only looks at the batch gets
+what the dataset says of it. Any other use is refused: what was one batch would be the dataset, or two batches by two names.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from migrator.rewrite import Insert, Replace, expr, statements
 from ..estimator_calls.following import Follower
 from .array_inputs import ARRAY_INPUTS
 from .dataset_attributes import DATASET_METHODS
+from .looked_at import looked_at
 from .one_shot import ONE_SHOT, block_of, dataset_name, made_of
 
 Place = tuple[Module, ast.expr]
@@ -95,7 +96,14 @@ def _changes(project: Project, modules: list[Module]) -> list[Change]:
     for module, node in found:
         line = _assignment(module, node)
         function = module.nearest(node, (ast.FunctionDef, ast.Lambda))
-        if line is None or module not in modules or not isinstance(function, ast.FunctionDef):
+        if line is None or module not in modules:
+            continue
+        if looked_at(module, line):
+            if not _may_miss_files(module, line.value):
+                specs = expr("{made}.element_spec", made=module.cst.expression(line.value))
+                changes += Change.of(module, Replace(line.value, specs))
+            continue
+        if not isinstance(function, ast.FunctionDef):
             continue
         block = block_of(module, line)
         rest = block[block.index(line) + 1 :]
@@ -115,6 +123,12 @@ def _changes(project: Project, modules: list[Module]) -> list[Change]:
         fetch = expr(f"{name}.{ONE_SHOT}().get_next()")
         changes += Change.of(module, Insert(made, before=line), Replace(value, fetch))
     return list(dict.fromkeys(changes))
+
+
+def _may_miss_files(module: Module, made: ast.expr) -> bool:
+    """Whether a call may list files that there are none of: a dataset lists them at once, an iterator with its first batch."""
+    named = {node.attr for node in module.nodes(ast.Attribute)}
+    return "list_files" in named and any(isinstance(n, ast.Constant) and n.value == "" for n in walk(made))
 
 
 def _assignment(module: Module, node: ast.expr) -> ast.Assign | None:

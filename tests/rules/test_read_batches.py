@@ -122,8 +122,13 @@ def test_another_file() -> None:
 @pytest.mark.parametrize(
     "use, told",
     [
-        ("features, target = read('a')\nprint(features, target)\n", "read('a')"),
-        ("def show():\n    features, target = read('a')\n    print(features)\n", "read('a')"),
+        ("features, target = read('a')\nprint(tf.shape(target))\n", "read('a')"),
+        ("features, target = read('a')\nprint(features.pop('x'))\n", "read('a')"),
+        ("features, target = read('a')\nprint(target.name)\n", "read('a')"),
+        ("features, target = read('a')\nprint([row for row in features])\n", "read('a')"),
+        ("for _ in range(2):\n    print(kept)\n    kept, _ = read('a')\n    kept = tf.stack(kept)\n", "read('a')"),
+        ("def show():\n    print(tf.size(target))\n\n\nfeatures, target = read('a')\nshow()\n", "read('a')"),
+        ("if FIRST:\n    features, target = read('a')\nprint(tf.size(target))\n", "read('a')"),
         ("def shape():\n    return read('a')[0].shape\n", "read('a')"),
         ("for part in read('a'):\n    print(part)\n", "read('a')"),
         ("def show(batch):\n    print(batch[0])\n\n\nshow(read('a'))\n", "batch"),
@@ -132,8 +137,8 @@ def test_another_file() -> None:
             "def inputs():\n    a, b = read('a')\n    c, d = read('b')\n    return a + c, b + d\n",
             "read('a')",
         ),
-        ("def inputs():\n    a, b = read('a')\n    return a, b\n\n\nx, y = inputs()\n", "inputs()"),
-        ("read_all = read\nx, y = read_all('a')\n", "read_all('a')"),
+        ("def inputs():\n    a, b = read('a')\n    return a, b\n\n\nx, y = inputs()\nx.eval()\n", "inputs()"),
+        ("read_all = read\nx, y = read_all('a')\nx.eval()\n", "read_all('a')"),
     ],
 )
 def test_other_uses_keep_the_program(use: str, told: str) -> None:
@@ -142,7 +147,43 @@ def test_other_uses_keep_the_program(use: str, told: str) -> None:
 
 
 def test_a_batch_of_arrays() -> None:
-    assert "`arrays()` is a batch" in manual_reason(MODEL + ARRAYS + "x, y = arrays()\n")
+    assert "`arrays()` is a batch" in manual_reason(MODEL + ARRAYS + "x, y = arrays()\ny.eval()\n")
+
+
+@pytest.mark.parametrize(
+    "looks",
+    [
+        "print('Features: {}'.format(list(features.keys())))\nprint('Target: {}'.format(target))",
+        "print(f'{features} {target.dtype}', 'of %s' % target, '%s %s' % (len(features), target.shape))",
+        "for name in sorted(features):\n    print(name, features[name].shape)",
+        "for name in features:\n    print(name, features[name])",
+        "features",
+        "features = tf.constant(1)\ntf.size(features)",
+        "def show():\n    print(target)",
+    ],
+)
+def test_a_batch_that_is_only_looked_at_is_described(looks: str) -> None:
+    text = migrate(MODEL + READ + f"features, target = read('a')\n{looks}\n")
+    assert f"features, target = read('a').element_spec\n{looks}\n" in text
+
+
+def test_a_batch_is_looked_at_in_a_function() -> None:
+    body = "features, labels = read(path)\nprint(features)"
+    assert method(migrate(MODEL + READ + inputs(body)), "inputs") == inputs(body.replace(")", ").element_spec", 1))
+
+
+def test_a_value_that_the_name_has_elsewhere_may_be_used() -> None:
+    other = "features, target = make()\ntarget.eval()\n"
+    text = migrate(MODEL + READ + f"{other}features, target = read('a')\nprint(target)\n{other}")
+    assert f"{other}features, target = read('a').element_spec\nprint(target)\n{other}" in text
+
+
+def test_files_that_there_may_be_none_of_are_not_listed_to_look_at_a_batch() -> None:
+    """A dataset lists them at once."""
+    read = READ.replace("TFRecordDataset(path)", "Dataset.list_files(path)")
+    assert "`read('')` is a batch" in manual_reason(MODEL + read + "features, target = read('')\nprint(target)\n")
+    looked = migrate(MODEL + read + "features, target = read('a*')\nprint(target)\n")
+    assert "features, target = read('a*').element_spec\n" in looked
 
 
 def test_what_returns_a_dataset_already_may_be_taken_apart() -> None:
