@@ -156,8 +156,9 @@ class Application:
         around = self._file.parent(target)
         while around is not None:
             slot = self._slots.get(around) if isinstance(around, ast.stmt) else None
-            if around in self._expressions or slot is not None and slot.new is not None:
-                return around
+            change = self._expressions.get(around)
+            if change is not None and not isinstance(change, Rename) or slot is not None and slot.new is not None:
+                return around  # while what is renamed keeps what it is the name of
             around = self._file.parent(around)
         return None
 
@@ -184,7 +185,10 @@ class Application:
         self, inner: ast.AST, node: cst.CSTNode, lines: Mapping[cst.CSTNode, cst.CSTNode], table: Table
     ) -> New:
         if not isinstance(inner, ast.stmt) or inner not in self._slots:
-            return self._expression(inner)
+            change = self._expressions[inner]
+            if not isinstance(change, Rename):
+                return self._expression(inner)
+            return renamed(_several(replaced_in(node, table))[0], change.new)
         slot, line = self._slots[inner], lines.get(node, node)
         if not isinstance(line, (cst.SimpleStatementLine, cst.BaseCompoundStatement)):
             place = self._file.text.location(inner)

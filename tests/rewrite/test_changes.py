@@ -65,6 +65,16 @@ def test_changes_of_code_that_another_change_takes_over_are_made_in_it() -> None
     assert changed(module, changes) == "x = tf.swap(h, tf.k.f(y))\n"
 
 
+def test_what_a_renamed_member_is_of_may_change_as_well() -> None:
+    module = parsed("x = f(a(px).make(1))\n")
+    outer, made, inner = sorted(calls(module), key=lambda call: -(call.end_col_offset or 0))
+    assert isinstance(made.func, ast.Attribute)
+    changes = [Rename(made.func, "build"), Rename(inner.args[0], "x")]  # type: ignore[arg-type]
+    assert changed(module, changes) == "x = f(a(x).build(1))\n"
+    moved = Replace(outer, expr("g({made})", made=module.cst.expression(made)))
+    assert changed(module, [moved, *changes]) == "x = g(a(x).build(1))\n"
+
+
 def test_a_change_of_code_that_is_taken_away_is_a_conflict() -> None:
     module = parsed("x = g(f(y), h)\n")
     outer, inner = calls(module)

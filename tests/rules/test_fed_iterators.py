@@ -122,3 +122,13 @@ def test_a_hook_of_the_same_name_for_each_use() -> None:
     assert "IteratorHook" not in text and "hook" not in text.replace("StopAtStepHook", "")
     use = USE.replace("other_fn", "fn").replace("other", "hook") + "hook = None\nprint(hook)\n"
     assert "iterator" in manual_reason(program(use=use))
+
+
+def test_an_iterator_of_a_dataset_without_a_name() -> None:
+    batched = "        dataset = tf.data.Dataset.from_tensor_slices((images, labels)).batch(size)\n"
+    assert batched in INPUTS
+    chained = "tf.data.Dataset.from_tensor_slices((images, labels)).batch(size).make_initializable_iterator()"
+    inputs = INPUTS.replace(batched, "").replace("dataset.make_initializable_iterator()", chained)
+    text = migrate(program(inputs=inputs))
+    assert "        return tf.data.Dataset.from_tensor_slices((x, labels)).batch(size)\n" in text
+    assert "IteratorHook" not in text
