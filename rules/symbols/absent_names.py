@@ -16,8 +16,6 @@ from ..program.library import becomes_string
 from .symbol_rows import endpoints, find_row
 
 _PREFIXES = ("compat.v1.", "compat.v2.", "_api.v1.", "_api.v2.")
-_OF_SUMMARIES = frozenset(f"summary.{kind}" for kind in ("audio", "histogram", "image", "scalar", "text"))
-"""TensorFlow 2 has functions of these names, from another package."""
 _ASKED = frozenset({"hasattr", "__version__", "VERSION"})
 
 
@@ -82,8 +80,6 @@ def lacks(name: str) -> bool:
         return True
     if parts[0] in ("app", "flags", "logging", "gfile"):
         return not old
-    if short in _OF_SUMMARIES:
-        return False
     for stop in range(len(parts), 0, -1):  # the longest part that is known; what follows is a member of it
         known = ".".join(parts[:stop])
         if known in table.same or known in table.changed:
