@@ -46,7 +46,9 @@ def walk(module: Any, prefix: str = "", seen: tuple[int, ...] = ()) -> Iterator[
             continue
         if isinstance(value, types.ModuleType):
             # Public modules are generated, or TensorBoard's; the names of others (`inspect`, `six`) are leaks.
-            public = "api" in value.__name__ or value.__name__.startswith(("tensorflow.compat.", "tensorboard.summary."))
+            public = "api" in value.__name__ or value.__name__.startswith(
+                ("tensorflow.compat.", "tensorboard.summary.")
+            )
             if id(value) not in seen and public:
                 yield from walk(value, name + ".", (*seen, id(module)))
         elif not isinstance(value, type(inspect)) and attribute not in (

@@ -21,6 +21,8 @@ from migrator.rewrite import Replace, expr, with_arguments
 from ..estimator_calls.driver import Driver
 from ..estimator_calls.estimator_values import Construction
 from ..symbols.tensorflow_names import tensorflow_root
+from . import host_calls
+from .batch_sizes import of_batches
 from .spec_twins import one_of_twins
 from .strategies import trains_on_tpu
 from .tpu import ADDED_UP, ASKS, NO_HOST_CALL, adds_up, cross_shards
@@ -41,6 +43,8 @@ _SIZES = ("use_tpu", "train_batch_size", "eval_batch_size", "predict_batch_size"
 def settle_tpus(drafts: Drafts, paths: Iterable[str]) -> None:
     """Write specs and optimizers of TPUs as those of an Estimator. Raises Unsupported."""
     changes: list[Change] = []
+    hosts: dict[tuple[str, str], None] = {}
+    functions: dict[ast.FunctionDef | None, tuple[Module, ast.Call]] = {}
     on_tpu = trains_on_tpu(drafts.project.modules.values()) is not None
     for path in paths:
         module = drafts.project.modules[path]
@@ -50,20 +54,28 @@ def settle_tpus(drafts: Drafts, paths: Iterable[str]) -> None:
             if not isinstance(call, ast.Call) or call.func is not node:
                 continue
             if short_name(name) == "TPUEstimatorSpec":
-                if any(keyword.arg == "host_call" and not is_none(keyword.value) for keyword in call.keywords):
+                given = [k.value for k in call.keywords if k.arg == "host_call" and not is_none(k.value)]
+                for host_call in given:
                     drafts.remark(module, call, NO_HOST_CALL)
+                    hosts.update(dict.fromkeys(host_calls.functions(drafts.project, module, host_call)))
                 twins = one_of_twins(module, call)
                 if twins is not None:
                     changes += Change.of(module, twins)
                     continue
                 changes += Change.of(module, *_spec(module, call, on_tpu))
+                functions.setdefault(module.nearest(call, ast.FunctionDef), (module, call))
+                changes += (change for host_call in given for change in host_calls.left_out(module, host_call))
             elif short_name(name) == "CrossShardOptimizer":
                 around.append(call)
                 if adds_up(module, call):
                     drafts.remark(module, call, ADDED_UP)
         changes += map(Change, cross_shards(module, around))
+    for function, (module, call) in functions.items():
+        root = tensorflow_root(module, call.func)
+        changes += of_batches(module, function, root[0]) if function is not None and root is not None else ()
     if changes:
         drafts.apply(changes)
+        host_calls.clear(drafts, hosts)
 
 
 def _spec(module: Module, call: ast.Call, on_tpu: bool) -> Iterator[rewrite.Change]:

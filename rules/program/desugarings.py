@@ -61,11 +61,12 @@ from ..losses_metrics import (
 from ..model_fns import chosen_calls, declared_shapes, failing_specs, forwarded_features, gathered_specs, templates
 from ..optimizers import conditional_steps, optimize_loss, optimizer_wrappers
 from ..recurrent import dropout_by_condition
-from ..symbols import contrib_functions
+from ..symbols import contrib_functions, package_aliases
 from . import handed_imports
 
 FILES: tuple[Desugaring[OfFiles], ...] = (
     optional_imports.expand,
+    package_aliases.expand,
     handed_imports.expand,
     chosen_estimators.expand,
     returned_keywords.expand,

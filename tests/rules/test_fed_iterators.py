@@ -130,5 +130,8 @@ def test_an_iterator_of_a_dataset_without_a_name() -> None:
     chained = "tf.data.Dataset.from_tensor_slices((images, labels)).batch(size).make_initializable_iterator()"
     inputs = INPUTS.replace(batched, "").replace("dataset.make_initializable_iterator()", chained)
     text = migrate(program(inputs=inputs))
-    assert "        dataset = tf.data.Dataset.from_tensor_slices((x, labels)).batch(size)\n        return dataset\n" in text
+    assert (
+        "        dataset = tf.data.Dataset.from_tensor_slices((x, labels)).batch(size)\n        return dataset\n"
+        in text
+    )
     assert "IteratorHook" not in text

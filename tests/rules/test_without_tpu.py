@@ -308,3 +308,69 @@ def test_specs_that_may_differ_stay_two(old: str, new: str) -> None:
     assert old in TWINS
     outcomes = run(TWINS.replace(old, new), "auto")
     assert [unit.tier for unit in units(outcomes)] != ["native"]
+
+
+HOSTED = PROGRAM.replace("scaffold_fn=None", "host_call=host_call").replace(
+    "        eval_metrics =",
+    "        host_call = (write, [tf.reshape(loss, [1])])\n        eval_metrics =",
+)
+WRITES = "\n\ndef write(loss):\n    return tf.summary.all_v2_summary_ops()\n\n\ndef model_fn("
+
+
+def test_what_only_the_host_of_a_tpu_calls_goes() -> None:
+    text = migrate(HOSTED.replace("\n\ndef model_fn(", WRITES))
+    assert "def write" not in text and "host_call" not in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kept"),
+    [
+        ("config = tf", "SAVED = [write]\nconfig = tf", "def write(loss)"),
+        ("        eval_metrics =", "        log(host_call)\n        eval_metrics =", "log(host_call)"),
+    ],
+)
+def test_what_else_uses_the_host_call_stays(old: str, new: str, kept: str) -> None:
+    assert old in HOSTED
+    writes = WRITES.replace("return tf.summary.all_v2_summary_ops()", "return loss")
+    outcome = run(HOSTED.replace("\n\ndef model_fn(", writes).replace(old, new))["program.py"]
+    assert kept in outcome.after.decode()
+
+
+SHAPED = PROGRAM.replace(
+    '    logits = tf.layers.dense(features["x"]',
+    '    batch_size = params["batch_size"]\n    x = tf.reshape(features["x"], [batch_size, -1])\n'
+    "    logits = tf.layers.dense(x",
+)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "tf.reshape(features['x'], [batch_size, -1])",
+        "tf.reshape(features['x'], shape=(batch_size * 2, -1))",
+        "features['x'] + tf.zeros([batch_size, 3])",
+        "tf.concat([features['x'], tf.random_normal([batch_size - 1 + 1, 2], seed=1)], 1)",
+    ],
+)
+def test_shapes_are_made_of_the_batch(shape: str) -> None:
+    text = migrate(SHAPED.replace('tf.reshape(features["x"], [batch_size, -1])', shape))
+    assert 'batch_size = tf.shape(features["x"])[0]' in text.replace("'", '"')
+    assert '"batch_size": 32' not in method(text, "call")
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "features['x'] / batch_size",
+        "tf.reshape(features['x'], [batch_size / 2, -1])",
+        "tf.stack([features['x'] for _ in range(batch_size)])",
+        "shaped(features['x'], [batch_size, -1])",
+        "tf.constant(0.0, shape=[batch_size, 3])",
+    ],
+)
+def test_the_number_itself_is_not_in_the_batch(use: str) -> None:
+    source = SHAPED.replace('tf.reshape(features["x"], [batch_size, -1])', use)
+    source = source.replace(
+        "\n\ndef model_fn(", "\n\ndef shaped(x, shape):\n    return tf.reshape(x, shape)\n\n\ndef model_fn("
+    )
+    assert "tells the model_fn its batch size" in manual_reason(source)
