@@ -48,8 +48,9 @@ def _feature(module: Module, function: ast.FunctionDef, scope: Scope) -> ast.Sub
     for statement in function.body:
         if isinstance(statement, (ast.Assign, ast.Expr, ast.Return)):
             for node in walk(statement):
-                named = isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == first
-                if named and isinstance(node.slice, ast.Constant) and isinstance(node.ctx, ast.Load):
+                if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
+                    continue
+                if node.value.id == first and isinstance(node.slice, ast.Constant) and isinstance(node.ctx, ast.Load):
                     return node if len(scope.bindings[first]) == 1 and module.scope(node) is scope else None
     return None
 
