@@ -95,8 +95,8 @@ class Experiment:
                 raise Stuck("what an Experiment is made of may change before it runs", self.call)
 
 
-def experiment_of(module: Module, call: ast.Call, tf: str) -> Experiment:
-    """An Experiment. Raises Stuck."""
+def experiment_of(module: Module, call: ast.Call, tf: str, handed: ast.expr | None = None) -> Experiment:
+    """An Experiment, with the ExportStrategies that its caller hands in, if any. Raises Stuck."""
     given = bind(call, schedules.PARAMETERS)
     if given is None or has_comments(module, call):
         raise Stuck("the arguments of an Experiment are not seen", call)
@@ -110,7 +110,8 @@ def experiment_of(module: Module, call: ast.Call, tf: str) -> Experiment:
         if name in given and not is_none(given[name]) and not is_literal(given[name], False):
             raise Stuck(f"`{name}` of an Experiment is not followed", given[name])
     values = {name: value for name, value in given.items() if name == "eval_steps" or not is_none(value)}
-    strategies = values.pop("export_strategies", None)
+    strategies = values.pop("export_strategies", None) if handed is None else handed
+    values.pop("export_strategies", None)
     rarely = values.pop("min_eval_frequency", None)
     for name in (*_WITHOUT_EFFECT, "eval_metrics", "checkpoint_and_export"):
         values.pop(name, None)

@@ -13,11 +13,13 @@ from migrator.normalise.draft.arguments import parameters
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.returns import own_returns
 from migrator.normalise.draft.stuck import Stuck
-from migrator.resolve.calls import call_of
+from migrator.resolve.calls import arguments, call_of
 from migrator.resolve.module import Module
+from migrator.resolve.syntax import walk
 from migrator.rewrite import Change as Rewrite
 from migrator.rewrite import Remove, Replace, code, expr, statements, with_arguments, with_body, with_parameters
 
+from ..loop.settings import is_same
 from ..symbols.tensorflow_names import tensorflow_root
 from . import schedules
 from .experiments import EXPERIMENT, Experiment, experiment_of
@@ -161,7 +163,8 @@ class _Made:
         """All changes of the program. Raises Stuck."""
         module, function = self.module, self.maker.function
         tf, first = _root(module, self.call)
-        made = experiment_of(module, self.call, tf)
+        handed = self._handed()
+        made = experiment_of(module, self.call, tf, handed)
         schedule, text = self._text(set(made.values), tf)
         kept = made.keep(text)
         creation, last = module.statement(self.call), function.body[-1]
@@ -175,8 +178,30 @@ class _Made:
         changes: list[Rewrite] = [*first, Replace(last, ran), *(Remove(each) for each in made.gone)]
         if creation is not last:
             changes.append(Remove(creation))
-        changes += self._function([schedule] if schedule else [])
-        return [*((module, change) for change in changes), *self._calls(schedule)]
+        unread = [name.id for name in [self._strategies()] if name is not None and handed is not None]
+        changes += self._function([schedule] if schedule else [], unread)
+        return [*((module, change) for change in changes), *self._calls(schedule, handed)]
+
+    def _strategies(self) -> ast.Name | None:
+        """The parameter of the function that is called, if it is one and read once, that the ExportStrategies are."""
+        value = next((each.value for each in self.call.keywords if each.arg == "export_strategies"), None)
+        bindings = self.module.bindings(value) if isinstance(value, ast.Name) else []
+        args = self.maker.called.args
+        if len(bindings) != 1 or bindings[0].node not in [*args.args, *args.kwonlyargs] or args.defaults:
+            return None
+        assert isinstance(value, ast.Name)
+        return value if self.module.loads_of_parameter(value.id, self.maker.called) == [value] else None
+
+    def _handed(self) -> ast.expr | None:
+        """What the one call of the function gives that parameter, if the function can say it as well."""
+        name, run = self._strategies(), self.runs[0]
+        if name is None or len(self.runs) != 1 or run.module is not self.module or not isinstance(run.maker, ast.Call):
+            return None
+        if run.maker.func is not None and (run.module.resolve(run.maker.func) or "") == "functools.partial":
+            return None
+        value = next((each.value for each in run.maker.keywords if each.arg == name.id), None)
+        read = [node for node in walk(value) if isinstance(node, ast.Name)] if value is not None else []
+        return value if all(is_same(self.module, each, name) for each in read) else None
 
     def _text(self, given: set[str], tf: str) -> tuple[str, list[str]]:
         """The parameter that says what to run, if any, and the statements that run it."""
@@ -199,8 +224,8 @@ class _Made:
             return str(run.schedule.value or "train_and_evaluate")
         return run.schedule if isinstance(run.schedule, str) else None
 
-    def _function(self, more: list[str]) -> list[Rewrite]:
-        """The function, with the body of the one in it, and its parameters behind its own."""
+    def _function(self, more: list[str], unread: list[str]) -> list[Rewrite]:
+        """The function, with the body of the one in it, and its parameters behind its own, without those `unread`."""
         file, function, called = self.module.cst, self.maker.function, self.maker.called
         head = file.statement(called)
         if called is not function:
@@ -214,9 +239,9 @@ class _Made:
             body = function.body[1:] if ast.get_docstring(function, clean=False) is not None else function.body
             head = with_body(head, [*file.statements(called.body[:-2]), *file.statements(body)])
             more = [*own, *more]
-        elif not more:
+        elif not more and not unread:
             return []
-        return [Replace(called, with_parameters(head, add=more))]
+        return [Replace(called, with_parameters(head, drop=unread, add=more))]
 
     def _parameter(self, run: Run, name: str) -> str:
         """What a function calls an argument of `learn_runner.run`, which gives it all but the folder by position."""
@@ -228,8 +253,8 @@ class _Made:
             raise Stuck(f"a function that makes an Experiment takes no `{name}`", run.node)
         return own[at]
 
-    def _calls(self, schedule: str) -> list[tuple[Module, Rewrite]]:
-        """The calls that run it."""
+    def _calls(self, schedule: str, handed: ast.expr | None) -> list[tuple[Module, Rewrite]]:
+        """The calls that run it, without what is `handed` to it."""
         found: list[tuple[Module, Rewrite]] = []
         for run in self.runs:
             file = run.module.cst
@@ -248,7 +273,8 @@ class _Made:
                 function = file.expression(run.maker.args[0])
                 call = with_arguments(file.call(run.maker), drop=[0]).with_changes(func=function)
             else:
-                call = file.call(run.maker)
+                drop = [at for at, each in enumerate(arguments(run.maker)) if getattr(each, "value", None) is handed]
+                call = with_arguments(file.call(run.maker), drop=drop if handed is not None else [])
             found.append((run.module, Replace(run.node, with_arguments(call, add=added) if added else call)))
             if run.gone is not None:
                 found.append((run.module, Remove(run.gone)))

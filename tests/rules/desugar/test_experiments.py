@@ -112,6 +112,54 @@ def test_exports() -> None:
     assert 'exporters=FinalExporter("Servo", serve), start_delay_secs=0' in text and "export_strateg" not in text
 
 
+SERVE = """def serve():
+    inputs = {"x": tf.placeholder(tf.float32, [None, 1])}
+    return tf.estimator.export.ServingInputReceiver(inputs, inputs)
+
+
+"""
+STRATEGY = "export_strategies=[tf.contrib.learn.make_export_strategy(serve, exports_to_keep=1)]"
+FINAL = 'exporters=FinalExporter("Servo", serve), start_delay_secs=0'
+
+
+def handed(call: str, around: str = "**more") -> str:
+    """A program whose function that makes the maker of an Experiment is called in some way."""
+    inner = textwrap.indent(MAKER.format(arguments="eval_steps=None, **more").strip(), "    ")
+    maker = f"{SERVE}def generate({around}):\n{inner}\n\n    return experiment_fn\n\n\n"
+    return MODEL + maker + RUN.format(arguments="").replace("experiment_fn,", f"{call},")
+
+
+def test_exports_that_the_caller_hands_in() -> None:
+    text = joined(migrate(handed(f"generate(train_steps=20, {STRATEGY})")))
+    assert FINAL in text and "export_strateg" not in text and "def generate(train_steps, hparams)" in text
+    assert "generate(train_steps=20, " in text
+
+
+def test_exports_that_are_handed_in_by_a_name() -> None:
+    strategies = STRATEGY.replace("export_strategies=", "STRATEGIES = ")
+    before = handed("generate(train_steps=20, export_strategies=STRATEGIES)").replace(
+        "\ntf.contrib.learn.learn", f"\n{strategies}\ntf.contrib.learn.learn"
+    )
+    text = joined(migrate(before))
+    assert FINAL in text and "STRATEG" not in text
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        handed(f"generate(train_steps=20, {STRATEGY.replace('serve,', 'SERVE[0],')})").replace(
+            "\ntf.contrib.learn.learn", "\nSERVE = [serve]\nSERVE = list(SERVE)\ntf.contrib.learn.learn"
+        ),
+        handed(f"generate(train_steps=20, {STRATEGY})") + f"generate(train_steps=20, {STRATEGY})\n",
+        handed(f"generate({STRATEGY.partition('=')[2]}, 20)", "export_strategies, train_steps")
+        .replace("**more", "train_steps=train_steps, export_strategies=export_strategies")
+        .replace("    def experiment", "    print(export_strategies)\n\n    def experiment"),
+    ],
+)
+def test_exports_that_are_handed_in_and_may_be_others(before: str) -> None:
+    assert "Experiment" in manual_reason(before)
+
+
 def test_a_value_that_changes_before_the_run() -> None:
     arguments = "make_input_fn(8, None), make_input_fn(8, 1), train_steps=steps"
     source = experiment(arguments, "steps = 30\nexperiment.train()\n").replace(
