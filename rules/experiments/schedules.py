@@ -38,6 +38,7 @@ def lines(schedule: str, given: Collection[str], tf: str, named: str = NAMED) ->
     batches = _given(given, steps="eval_steps")
     all_batches = batches or ["steps=100"]
     served = ["{serving}", *_given(given, assets_extra="assets_extra", as_text="as_text")] if "serving" in given else []
+    # not as a FinalExporter, which exports only where a training reaches its `max_steps`
     export = [_call("{estimator}.export_saved_model", _FOLDER, *served)] if served else []
     if schedule == "train":
         return [_call("{estimator}.train", *training, *steps)]
@@ -49,10 +50,9 @@ def lines(schedule: str, given: Collection[str], tf: str, named: str = NAMED) ->
     if "at_the_end" in given or (schedule == "local_run" and "local_eval_frequency" not in given):
         evaluate = _call("{estimator}.evaluate", *evaluating, *all_batches)
         return [_call("{estimator}.train", *training, *steps), evaluate, *export]
-    exporters = ["exporters=" + _call(f"{tf}.estimator.FinalExporter", '"Servo"', *served)] if served else []
     train_spec = _call(f"{tf}.estimator.TrainSpec", *training, *steps)
-    eval_spec = _call(f"{tf}.estimator.EvalSpec", *evaluating, *batches, *exporters, *_AT_ONCE)
-    return [_call(f"{tf}.estimator.train_and_evaluate", "{estimator}", train_spec, eval_spec)]
+    eval_spec = _call(f"{tf}.estimator.EvalSpec", *evaluating, *batches, *_AT_ONCE)
+    return [_call(f"{tf}.estimator.train_and_evaluate", "{estimator}", train_spec, eval_spec), *export]
 
 
 def _call(function: str, *given: str) -> str:

@@ -73,6 +73,8 @@ def export_of(project: Project, module: Module, node: ast.expr, sources: tuple[S
         given = bind(call, f"{EXPORT_SIGNATURE} {EXPORTS[attribute.attr]}", attribute.attr)
     except Unsupported as problem:
         return problem.reason
+    if isinstance(given.get("as_text"), ast.Constant):  # how the file is written, which TensorFlow 2 does not ask
+        del given["as_text"]
     told = {name: value for name, value in given.items() if not is_none(value)}
     if other := sorted(told.keys() - _TOLD):
         return f"`{other[0]}` of {attribute.attr}"

@@ -19,6 +19,7 @@ MAKER = """def experiment_fn(run_config, hparams):
 RUN = """tf.contrib.learn.learn_runner.run(
     experiment_fn, run_config=tf.contrib.learn.RunConfig(model_dir="m", save_checkpoints_steps=10), {arguments})
 """
+EXPORTED = 'export_saved_model(estimator, estimator.run_config.model_dir + "/export/Servo", serve)'
 FIT = "model.fit(make_input_fn(8, None)().take("
 
 
@@ -109,7 +110,7 @@ def test_exports() -> None:
 """
     text = program(f"train_steps=20, eval_steps=None, export_strategies=[{made}]")
     text = joined(migrate(text.replace("def experiment_fn", serve + "def experiment_fn")))
-    assert 'exporters=FinalExporter("Servo", serve), start_delay_secs=0' in text and "export_strateg" not in text
+    assert EXPORTED in text and "FinalExporter" not in text and "export_strateg" not in text
 
 
 SERVE = """def serve():
@@ -119,7 +120,6 @@ SERVE = """def serve():
 
 """
 STRATEGY = "export_strategies=[tf.contrib.learn.make_export_strategy(serve, exports_to_keep=1)]"
-FINAL = 'exporters=FinalExporter("Servo", serve), start_delay_secs=0'
 
 
 def handed(call: str, around: str = "**more") -> str:
@@ -131,7 +131,7 @@ def handed(call: str, around: str = "**more") -> str:
 
 def test_exports_that_the_caller_hands_in() -> None:
     text = joined(migrate(handed(f"generate(train_steps=20, {STRATEGY})")))
-    assert FINAL in text and "export_strateg" not in text and "def generate(train_steps, hparams)" in text
+    assert EXPORTED in text and "export_strateg" not in text and "def generate(train_steps, hparams)" in text
     assert "generate(train_steps=20, " in text
 
 
@@ -141,7 +141,7 @@ def test_exports_that_are_handed_in_by_a_name() -> None:
         "\ntf.contrib.learn.learn", f"\n{strategies}\ntf.contrib.learn.learn"
     )
     text = joined(migrate(before))
-    assert FINAL in text and "STRATEG" not in text
+    assert EXPORTED in text and "STRATEG" not in text
 
 
 @pytest.mark.parametrize(

@@ -112,6 +112,11 @@ def test_names_of_tables_are_those_of_libraries() -> None:
     assert "TensorFlow Serving" not in str([d.message for o in outcomes.values() for d in o.remaining])
 
 
+@pytest.mark.parametrize("said", ["True", "False"])
+def test_how_the_file_is_written_does_not_matter(said: str) -> None:
+    assert migrated(export=EXPORT.replace("input_fn)", f"input_fn, as_text={said})")) == migrated()
+
+
 def test_examples_are_parsed() -> None:
     text = " ".join(migrated("", PARSED).split())
     assert "receiver_fn" not in text and "tf.io.FixedLenFeature" in text
