@@ -13,6 +13,7 @@ from collections import deque
 
 from migrator.analyse.statements.loggers import LOGGERS
 from migrator.normalise.objects.methods import class_of, lookup, method_of
+from migrator.normalise.values.decorated import gives_back, takers
 from migrator.resolve.chosen_members import readers_of
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
@@ -48,6 +49,8 @@ class Follower:
         self.parameters: dict[tuple[Definition, str, int, tuple[str, ...]], ast.AST] = {}
         self.members: dict[tuple[Definition, str, tuple[str, ...]], ast.AST] = {}
         self.returning: dict[tuple[ast.AST, tuple[str, ...]], Module] = {}
+        self.decorated: dict[tuple[Definition, tuple[str, ...]], set[Definition]] = {}
+        """What each decorator is given, by the shape of its path."""
         self.exhausted = False
         """Whether there were more than `limit` places to follow, and so not all were."""
         self.mixed: list[tuple[Module, ast.expr, Path, ast.AST]] = []
@@ -136,6 +139,8 @@ class Follower:
             train = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "train"
             if not train:  # whose value is of no interest
                 self.follow(module, parent, (CALL, *path))
+        elif isinstance(parent, (ast.FunctionDef, ast.ClassDef)) and path[:1] == (CALL,):
+            return  # a decorator, which `_decorated` looks at
         elif not isinstance(
             parent, (ast.Expr, ast.If, ast.While, ast.IfExp, ast.Compare, ast.FormattedValue, ast.Delete)
         ):
@@ -261,6 +266,7 @@ class Follower:
             scope = related.module.scope(related.module.parent(related.node) or related.node)
             for where, reference in self.project.readers.of(related.module, scope, related.name):
                 self.follow(where, reference, (CALL, *whole))
+            self._decorated(related, (CALL, *whole))
 
     # -- functions ----------------------------------------------------------------------------------------------------
 
@@ -270,7 +276,7 @@ class Follower:
             return
         self.returning[function, shape(path)] = module
         decorators = [self._decorator(module, node) for node in function.decorator_list]
-        owner = module.parent(function)
+        owner, here = module.parent(function), Definition(module, function)
         if isinstance(owner, ast.ClassDef):
             known = _TRANSPARENT | _PROPERTIES | _CACHES
             if not all(name in known for name in decorators):
@@ -280,10 +286,17 @@ class Follower:
             return
         scope = module.scope(owner if owner is not None else module.tree)
         readers = list(readers_of(self.project, module, scope.holder(function.name), function.name))
-        if readers and not all(name in _CACHES for name in decorators):
+        if readers and not (all(name in _CACHES for name in decorators) or gives_back(self.project, here)):
             self.lose(module, function, path, "a decorated function returns it")
+        self._decorated(here, (CALL, *path))
         for where, reference in readers:
             self.follow(where, reference, (CALL, *path))
+
+    def _decorated(self, decorated: Definition, path: Path) -> None:
+        """Decorators of the program get a class or a function, and may keep it."""
+        for taker in takers(self.project, decorated):
+            self.decorated.setdefault((taker, shape(path)), set()).add(decorated)
+            self._parameter(decorated.module, taker, decorated.node, path, 0, None)
 
     @staticmethod
     def _decorator(module: Module, node: ast.expr) -> str:
@@ -378,7 +391,7 @@ class Follower:
         self,
         module: Module,
         definition: Definition | None,
-        node: ast.expr,
+        node: ast.AST,
         path: Path,
         position: int,
         keyword: str | None,

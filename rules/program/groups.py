@@ -70,11 +70,13 @@ def _ways(project: Project, module: Module) -> Iterator[tuple[str, str]]:
 
 
 def _lineage(project: Project, module: Module, model_fn: ast.expr) -> Iterator[Definition]:
-    """For a model_fn that is a method of an object, the class of that and those that it derives from."""
+    """For a model_fn that is a method of an object, the class of that, those that it derives from, and those below it, which
+    may each get a model_fn of their own."""
     if isinstance(model_fn, ast.Attribute):
         owner, _ = class_of(project, module, model_fn.value)
         if owner is not None:
             yield from ancestors(project, owner)
+            yield from project.subclasses(owner)
 
 
 def _is_relevant(module: Module) -> bool:

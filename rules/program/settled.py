@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from migrator.normalise.objects.methods import class_of
+from migrator.normalise.values.decorated import takers
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.symbols import Binding
@@ -17,6 +18,7 @@ from ..estimator_calls.value_paths import shape as shape_of
 from ..optimizers.class_families import family
 from .handed_modules import handed_modules
 
+_TRAIN_AND_EVALUATE = "tensorflow.estimator.train_and_evaluate"
 Shape = tuple[str, ...]
 Doubt = tuple[Module, ast.AST, str]
 _METHODS = frozenset(
@@ -32,7 +34,7 @@ def estimator_values(project: Project, constructions: list[Construction]) -> Val
     checks = _Checks(follower)
     for doubts in (checks.names(), checks.members(), checks.parameters(), checks.returns(), checks.containers()):
         values.lost += doubts
-    values.lost += checks.strangers()
+    values.lost += [*checks.decorated(), *checks.strangers()]
     values.lost += handed_modules(project, checks.makers(), checks.globals())
     return values
 
@@ -118,6 +120,18 @@ class _Checks:
                 if not self._followed(statement.value, shape) and not _of_nothing(statement.value):
                     yield module, statement, f"`{function.name}` returns something else as well"
 
+    def decorated(self) -> Iterator[Doubt]:
+        """Functions that a decorator gets beside those that make Estimators, and may enter into the same table."""
+        for (taker, shape), known in self.follower.decorated.items():
+            if shape[1:2] and shape[1].startswith("."):
+                continue  # a class: its objects have that attribute
+            for module in self.project.modules.values() if known else ():
+                for node in module.nodes(ast.FunctionDef) if b"@" in module.source else ():
+                    assert isinstance(node, ast.FunctionDef)
+                    other = Definition(module, node)
+                    if node.decorator_list and other not in known and taker in takers(self.project, other):
+                        yield module, node, f"`{taker.name}` decorates something else as well"
+
     def containers(self) -> Iterator[Doubt]:
         """Lists and dicts that hold something else as well."""
         for module, display, path, at in self.follower.mixed:
@@ -145,19 +159,38 @@ class _Checks:
         return {(path, name) for path, scope, name, _ in self.follower.names if scope.kind == "module"}
 
     def strangers(self) -> Iterator[Doubt]:
-        """Uses of an attribute's name on objects of which nothing is known."""
+        """Uses of an attribute's name, or of what a method of its name returns, on objects of which nothing is known."""
         names = {name for _, name, _ in self.follower.members}
+        followed = {found for found, _ in self.follower.shapes}
         for module in self.project.modules.values() if names else ():
             for node in module.nodes(ast.Attribute):
-                if node.attr not in names:
+                if node.attr not in names or node in followed or module.resolve(node) is not None:
                     continue
-                parent = module.parent(node)
-                if not isinstance(parent, ast.Attribute) or parent.attr not in _METHODS:
-                    continue
-                if any(found is node for found, _ in self.follower.shapes) or module.resolve(node) is not None:
+                call = module.parent(node)
+                value = call if isinstance(call, ast.Call) and call.func is node else node
+                if not any(_is_used(module, each) for each in (value, *_loads_of(module, value))):
                     continue
                 if class_of(self.project, module, node.value)[0] is None:
                     yield module, node, f"of what object this is the `.{node.attr}` is not seen"
+
+
+def _is_used(module: Module, node: ast.expr) -> bool:
+    """Whether a value is used as an Estimator is."""
+    parent = module.parent(node)
+    if isinstance(parent, (ast.Call, ast.keyword)):
+        call = parent if isinstance(parent, ast.Call) else module.parent(parent)
+        return isinstance(call, ast.Call) and module.resolve(call.func) == _TRAIN_AND_EVALUATE
+    return isinstance(parent, ast.Attribute) and parent.attr in _METHODS
+
+
+def _loads_of(module: Module, value: ast.expr) -> list[ast.Name]:
+    """The reads of the name that a value is assigned to."""
+    statement = module.parent(value)
+    target = statement.targets[0] if isinstance(statement, ast.Assign) and statement.value is value else None
+    scope = module.scope(target) if isinstance(target, ast.Name) else None
+    if scope is None or not isinstance(target, ast.Name):
+        return []
+    return [load for load in module.loads(target.id) if module.scope(load).lookup(target.id) is scope.lookup(target.id)]
 
 
 def _stores(owner: Definition, name: str) -> Iterator[tuple[ast.AST, ast.expr | None]]:

@@ -152,6 +152,48 @@ def with_params(use: str, base: str = PARAMS) -> dict[str, str]:
     return {"program.py": f"{base}\n{OF_PARAMS}\n{use}"}
 
 
+REGISTRY = """
+tf1 = tf.compat.v1
+NETS = {}
+
+
+def register(name):
+    def enter(cls):
+        NETS[name] = cls
+        return cls
+    return enter
+
+
+def get_net(name):
+    return NETS[name]
+"""
+ENTERED = (
+    REGISTRY
+    + BASE.replace("import tensorflow as tf\n", "").replace("tf.square", "tf1.square")
+    + """
+    def estimator(self):
+        return tf.estimator.Estimator(self.model_fn)
+"""
+)
+
+
+def test_classes_that_a_decorator_enters_into_a_table() -> None:
+    head = "import tensorflow as tf\nfrom base import Base, register\n\n\n@register({!r})"
+    main = "import sys\nimport tensorflow as tf\nimport nets\nimport others\nfrom base import get_net\n"
+    main += "def input_fn():\n    return tf.data.Dataset.range(3)\nmade = get_net(sys.argv[1])(3)\n"
+    after = migrate_all(
+        {
+            "base.py": "import tensorflow as tf\n" + ENTERED,
+            "nets.py": head.format("net") + NET,
+            "others.py": "import tensorflow as tf\ntf1 = tf.compat.v1\n" + head.format("other") + OTHER,
+            "main.py": main + "estimator = made.estimator()\nestimator.train(input_fn, steps=3)\n",
+        }
+    )
+    assert "estimator.fit(input_fn().take(3))" in after["main.py"]
+    assert "class NetModel(tf.keras.Model):" in after["nets.py"] and "compat" not in after["nets.py"]
+    assert "class OtherModel(tf.keras.Model):" in after["others.py"]
+
+
 def test_params_of_an_object_become_those_of_the_model() -> None:
     text = migrate_all(with_params(USE))["program.py"]
     assert "estimator = create_net_model(params=net.params)" in text

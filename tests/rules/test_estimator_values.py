@@ -261,3 +261,58 @@ def test_a_dict_of_them_is_sorted_by_its_keys(after: str) -> None:
 def test_what_sorts_them_by_themselves_is_refused() -> None:
     after = "for each in sorted(models.values(), key=lambda e: e.model_dir):\n    each.evaluate(F)\n"
     assert "handed to a function that is not seen" in manual_reason(use(KEPT + after))
+
+
+ENTERED = """MADE = {}
+
+
+def register(name):
+    def enter(function):
+        MADE[name] = function
+        return function
+    return enter
+
+
+@register("net")
+def make():
+    return tf.estimator.Estimator(model_fn)
+
+
+"""
+
+
+def test_a_decorator_enters_what_makes_them_into_a_table() -> None:
+    text = migrate(use(ENTERED + "made = MADE[NAME]()\nmade.train(F)\n"))
+    assert "train(made, F)" in text
+
+
+def test_a_decorator_enters_something_else_as_well() -> None:
+    other = '@register("data")\ndef data():\n    return tf.data.Dataset.range(3)\n\n\n'
+    assert "decorates something else as well" in manual_reason(use(ENTERED + other + "MADE[NAME]().train(F)\n"))
+
+
+def test_a_decorator_that_gives_something_else() -> None:
+    other = ENTERED.replace("        return function\n", "        return print\n")
+    assert "a decorated function returns it" in manual_reason(use(other + "make().train(F)\n"))
+
+
+TRAINERS = """class Trainer:
+    def make(self):
+        return tf.estimator.Estimator(model_fn)
+
+
+"""
+
+
+@pytest.mark.parametrize(
+    "after",
+    ["made = F().make()\nmade.train(F)\n", "F().make().train(F)\n",
+     "made = F().make()\ntf.estimator.train_and_evaluate(made, F, F)\n"],
+)  # fmt: skip
+def test_what_a_method_gives_of_an_object_that_is_not_seen(after: str) -> None:
+    assert "of what object this is the `.make` is not seen" in manual_reason(use(TRAINERS + after))
+
+
+@pytest.mark.parametrize("after", ["made = F().make()\nmade.build(F)\n", "def f():\n    made = F.make()\nmade = 1\n"])
+def test_other_methods_of_that_name(after: str) -> None:
+    assert after in migrate(use(TRAINERS + "Trainer().make().train(F)\n" + after))

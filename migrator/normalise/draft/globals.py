@@ -91,7 +91,24 @@ def _written(
             package = entry.target.rpartition(".")[0]
             found.changes.append(Import(f"from {package} import {entry.alias.name}{as_name}"))
             return node.id
+    meant = _alias(home, home.analysis.root, node.id)
+    if meant is not None and (home.resolve(meant) or "").startswith("tensorflow"):
+        here_too = _alias(module, seen, node.id) if seen is module.analysis.root else None
+        if here_too is not None and module.resolve(here_too) == home.resolve(meant):
+            return node.id
+        root = meant
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if seen is None and isinstance(root, ast.Name):  # written out
+            written = _written(drafts, module, at, home, root, holder, found)
+            return written + ast.unparse(meant).removeprefix(root.id)
     return member(drafts, module, at, home, node.id, found, node)
+
+
+def _alias(module: Module, scope: Scope, name: str) -> ast.expr | None:
+    """What a name of a scope is another name of: ``tf1 = tf.compat.v1``."""
+    bound = scope.bindings.get(name, [])
+    return bound[0].alias if len(bound) == 1 else None
 
 
 def member(

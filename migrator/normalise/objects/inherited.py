@@ -198,8 +198,11 @@ def _check_text(project: Project, found: Method) -> None:
 
 
 def _is_made(project: Project, owner: Definition) -> bool:
-    """Whether a class is used for more than to derive from it, in whatever file."""
-    return any(_makes(module, node) for module in project.modules.values() for node in project.uses(owner, module))
+    """Whether a class is used for more than to derive from it, in whatever file; a decorator may hand it on."""
+    decorated = isinstance(owner.node, ast.ClassDef) and bool(owner.node.decorator_list)
+    return decorated or any(
+        _makes(module, node) for module in project.modules.values() for node in project.uses(owner, module)
+    )
 
 
 def _makes(module: Module, node: ast.expr) -> bool:
