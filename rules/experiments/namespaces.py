@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Iterator, Sequence
 
+from migrator import rewrite
 from migrator.analyse.statements.loggers import LOGGERS
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
+from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.objects.methods import method_of
-from migrator.resolve.calls import bind
+from migrator.resolve.calls import bind, call_of
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
-from migrator.rewrite import Import, Replace, with_function
+from migrator.resolve.syntax import AnnotatedAssign
+from migrator.rewrite import Import, Replace, expr
 
 from ..bridge.reached import reached
-from ..canned.hyperparameters import HPARAMS
+from ..canned.hyperparameters import HPARAMS, makes_hparams
 from ..estimator_calls.estimator_values import ESTIMATOR, Construction
 from ..estimator_calls.following import Follower
 
@@ -53,23 +57,41 @@ def expand(drafts: Drafts, paths: Sequence[str]) -> None:
     ```
     """
     group = [drafts.project.modules[path] for path in paths]
-    named = [module.path for module in reached(drafts.project, group, False) if b"HParams" in module.source]
-    drafts.apply_all(named, _found)
+    named = [module for module in reached(drafts.project, group, False) if makes_hparams(module)]
+    with contextlib.suppress(Stuck):
+        drafts.apply(Change.every(_changes(drafts.project, named)))
 
 
-def _found(project: Project, module: Module) -> Iterator[list[Change]]:
-    """The changes for each call of the class."""
-    for node, name in module.references():
-        call = module.parent(node)
-        if name in HPARAMS and isinstance(call, ast.Call) and call.func is node and not call.args:
-            if _is_only_read(project, module, call):
-                function, imports = _namespace(module)
-                new = with_function(module.cst.call(call), function)
-                yield Change.of(module, *imports, Replace(call, new))
+def _changes(project: Project, named: list[Module]) -> Iterator[tuple[Module, rewrite.Change]]:
+    """The changes of the references to the class in some files; one that is no call is an annotation, or all stay."""
+    places = [(module, node) for module in named for node, name in module.references() if name in HPARAMS]
+    others = [(module, node) for module, node in places if call_of(module, node) is None]
+    read = {node for module, node in places if _is_only_read(project, module, call_of(module, node))}
+    if others and (len(read) + len(others) < len(places) or not all(_is_annotation(*place) for place in others)):
+        return
+    for module in named:
+        name, imports = _namespace(module)
+        nodes = [node for where, node in places if where is module and (others or node in read)]
+        changes: list[rewrite.Change] = [*(imports if nodes else ()), *(Replace(node, expr(name)) for node in nodes)]
+        yield from ((module, change) for change in changes)
 
 
-def _is_only_read(project: Project, module: Module, call: ast.Call) -> bool:
+def _is_annotation(module: Module, node: ast.expr) -> bool:
+    """Whether an expression says what a value is."""
+    outer = module.statement(node)
+    said = [
+        part.annotation
+        for part in module.ancestors(node)
+        if isinstance(part, (ast.arg, ast.AnnAssign, AnnotatedAssign))
+    ]
+    said += [outer.returns] if isinstance(outer, ast.FunctionDef) else []
+    return any(node is part or module.is_inside(node, part) for part in said)
+
+
+def _is_only_read(project: Project, module: Module, call: ast.Call | None) -> bool:
     """Whether attributes are all that is asked of what a call makes."""
+    if call is None or call.args:
+        return False
     if any(node.attr in _ITS_OWN for each in project.modules.values() for node in each.nodes(ast.Attribute)):
         return False
     follower = Follower(project, [Construction(module, call, {})], _PLACES)

@@ -127,7 +127,7 @@ def test_annotations_speak_of_what_stands_there_now() -> None:
     assert "other: Optional[EvalSpec] = None," in text and "exporter: Optional[LatestExporter] = None" in text
     assert "    estimator: tf.keras.Model\n" in text
     assert "config: RunConfig = RunConfig(tf_random_seed=1)" in text
-    assert "params: HParams = HParams(rate=0.1)" in text
+    assert "params: types.SimpleNamespace = types.SimpleNamespace(rate=0.1)" in text
     assert "self.estimator: tf.keras.Model = create_model(config=config, params=params)" in text
     assert '{"y": logits}' in method(text, "predict_step") and "return self." in method(text, "call")
     assert "tf.estimator" not in text.replace('"Optional[tf.estimator.EvalSpec]"', "")

@@ -128,3 +128,14 @@ def test_a_model_fn_that_asks_for_more_keeps_the_class() -> None:
     program = program.replace("    loss =", "    print(params.values())\n    loss =")
     text = migrate(program)
     assert "SimpleNamespace" not in text and "hparams = HParams(units=3)" in text
+
+
+@pytest.mark.parametrize(
+    "use", ["assert isinstance(hparams, HPARAMS)", "other = HPARAMS(units=4)\nprint(other.values())"]
+)
+def test_annotations_and_objects_are_of_one_class(use: str) -> None:
+    program = READ.replace("mode, params):", "mode, params: HPARAMS):").replace("estimator =", "USE\nestimator =")
+    text = migrate(program.replace("USE\n", "").replace("IMPORT", "").replace("HPARAMS", "tf.contrib.training.HParams"))
+    assert "HParams" not in text and "types.SimpleNamespace(units=3)" in text
+    program = program.replace("USE", use).replace("IMPORT", "").replace("HPARAMS", "tf.contrib.training.HParams")
+    assert "SimpleNamespace" not in migrate(program)
