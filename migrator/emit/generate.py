@@ -35,6 +35,7 @@ from migrator.emit.chain import chain_of
 from migrator.emit.classwriter import tidy
 from migrator.emit.factories.factory import factory
 from migrator.emit.methods.callwriter import CallWriter
+from migrator.emit.methods.lossmetrics import update_with_loss
 from migrator.emit.methods.losswriter import loss_methods, loss_results
 from migrator.emit.methods.metricwriter import conditions, metric_attributes, metrics_method, names_read
 from migrator.emit.methods.predictwriter import picked_method, predict_method, returned_dict
@@ -120,7 +121,8 @@ class Generator(ModelWriter):
         self.compiled = compiled_loss(self)
         self.entries = entries
         compile_metrics(self, entries, derived)
-        loss_leaves = self._not_built(loss_set | loss_again)
+        told = update_with_loss(self, plan.loss_leaves, {*metric_leaves, *metric_again}, entries)
+        loss_leaves = self._not_built(loss_set | loss_again | told)
         metric_leaves = self._not_built({*left_leaves(self, metric_leaves, entries), *metric_again})
 
         training: TrainOp | None = None

@@ -31,12 +31,12 @@ def compile_metrics(generator: ModelWriter, entries: Sequence[MetricEntry], deri
 
 
 def left_leaves(generator: ModelWriter, leaves: Sequence[Leaf], entries: Sequence[MetricEntry]) -> list[Leaf]:
-    """Those statements that the metrics need which `compile` does not take."""
-    if not any(entry.compiled for entry in entries):
+    """Those statements that the metrics need which neither `compile` takes nor the loss updates."""
+    if not any(entry.compiled or entry.with_loss for entry in entries):
         return list(leaves)
     plan, needed = generator.plan, set[Leaf]()
     for entry in entries:
-        if entry.compiled is None:
+        if entry.compiled is None and not entry.with_loss:
             names = set[str]().union(*(plan.reads(value) for value in entry.values))
             needed |= plan.slicer.closure(names, entry.at.index, "eval", entry.at)
     return [leaf for leaf in leaves if leaf in needed]

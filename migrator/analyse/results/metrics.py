@@ -44,6 +44,8 @@ class MetricEntry:
     """The statement under the condition that gives the metric its key."""
     compiled: CompiledMetric | None = None
     """What `compile` takes in its place."""
+    with_loss: bool = False
+    """Whether `compute_loss` updates it."""
 
     @property
     def values(self) -> list[ast.expr]:

@@ -12,6 +12,7 @@ from migrator.analyse.results.fedlabels import given_labels
 from migrator.analyse.statements.flow import Leaf
 from migrator.emit.expressions import Shared
 from migrator.emit.methods.callwriter import CallWriter
+from migrator.emit.methods.lossmetrics import updates
 from migrator.emit.methods.prologue import prologue
 from migrator.rewrite import Row, code, defined, given, rows, statements, trimmed
 
@@ -82,7 +83,10 @@ def loss_methods(generator: ModelWriter, leaves: list[Leaf]) -> tuple[Sequence[R
     plan, shared = generator.plan, generator.shared
     if not generator.losses or generator.compiled is not None:
         return [], []
-    support = generator.static_names(leaves, [*generator.losses.values(), *generator.partial])
+    entries = [entry for entry in generator.entries if entry.with_loss]
+    results = [*generator.losses.values(), *generator.partial, *(value for entry in entries for value in entry.values)]
+    support = generator.static_names(leaves, results)
+    carried = plan.ordered({leaf for entry in entries for leaf in entry.leaves})
 
     def written(support: set[Leaf]) -> tuple[LossWriter, list[Row], str]:
         writer = LossWriter(shared, generator.names("loss"), plan.sites, generator.losses, plan.partial_losses)
@@ -96,7 +100,7 @@ def loss_methods(generator: ModelWriter, leaves: list[Leaf]) -> tuple[Sequence[R
 
     def draft(support: set[Leaf]) -> list[Row]:
         writer, body, name = written(support)
-        return [*body, *writer.lines(name, *plan.partial_losses)]
+        return [*body, *writer.lines(name, *plan.partial_losses, *updates(entries, writer))]
 
     writer, body, name = written(generator.lean(support, draft))
     if generator.partial:
@@ -106,6 +110,7 @@ def loss_methods(generator: ModelWriter, leaves: list[Leaf]) -> tuple[Sequence[R
     share = f" / {shared.tf}.distribute.get_strategy().num_replicas_in_sync"
     share = share if facts["plain"] and facts["distributed"] else ""
     update: Sequence[Row] = statements("self.loss_metric.update_state({loss})", loss=name)
+    update = [*update, *writer.comments(carried), *writer.lines(*updates(entries, writer))]
     if facts["plain"] and facts["recorded"]:  # so that no XLA is between a step and the end of the data
         update = statements(
             """

@@ -26,6 +26,12 @@ if TYPE_CHECKING:
     from migrator.emit.modelwriter import ModelWriter
 
 
+_UNPAIRED = """
+def compute_metrics(self, x, y, y_pred, sample_weight):
+    return self.get_metrics_result()  # else Keras pairs labels and outputs
+"""
+
+
 @dataclass(frozen=True)
 class _Held:
     """A list of metrics, as what a loop walks over besides its own values."""
@@ -100,11 +106,12 @@ class MetricsWriter(CallWriter):
 
 
 def metrics_method(generator: ModelWriter, leaves: list[Leaf], entries: list[MetricEntry]) -> Sequence[Row]:
-    """`compute_metrics`; nothing where `compile` takes all metrics."""
+    """`compute_metrics`; nothing where `compile` takes all metrics, or the loss updates them."""
     plan, shared = generator.plan, generator.shared
-    every_entry, entries = entries, [entry for entry in entries if entry.compiled is None]
+    compiled = any(entry.compiled for entry in entries)
+    entries = [entry for entry in entries if entry.compiled is None and not entry.with_loss]
     if not entries:
-        return []
+        return [] if compiled or not _is_paired(generator) else statements(_UNPAIRED)
     values = [*(value for entry in entries for value in entry.values), *conditions(entries)]
     support = generator.static_names(leaves, values)
     writer = MetricsWriter(shared, generator.names("metrics"), entries)
@@ -116,7 +123,7 @@ def metrics_method(generator: ModelWriter, leaves: list[Leaf], entries: list[Met
         every = plan.ordered({*leaves, *support, *writer.placed})
         body = [*prologue(writer, every), *writer.rows(every)]
         last = writer.comments(carried)
-        if len(entries) < len(every_entry):
+        if compiled:
             last += statements("super().compute_metrics(x, y, y_pred, sample_weight)")
         last += [row for entry in entries for row in writer.updates(entry)]
         nothing_else = all(leaf in writer.placed and not leaf.loops for leaf in every)
@@ -125,6 +132,17 @@ def metrics_method(generator: ModelWriter, leaves: list[Leaf], entries: list[Met
     body = [*_without_features(generator), *written(generator.lean(support, written))]
     body += with_results(plan, writer.rows(plan.metric_effects))
     return [defined("def compute_metrics(self, x, y, y_pred, sample_weight)", trimmed(body))]
+
+
+def _is_paired(generator: ModelWriter) -> bool:
+    """Whether Keras would look for a label to each entry of what `call` returns, and labels have entries of their own."""
+    plan = generator.plan
+    if generator.single is not None or generator.compiled is not None or not generator.losses:
+        return False
+    if plan.labels is None or plan.fed or not generator.shared.facts["plain"]:
+        return False
+    loads = plan.module.loads_of_parameter(plan.labels, plan.function)
+    return any(isinstance(plan.module.parent(load), (ast.Subscript, ast.Attribute)) for load in loads)
 
 
 def _without_features(generator: ModelWriter) -> Sequence[Row]:
