@@ -71,6 +71,7 @@ def exporters_of(project: Project, module: Module, node: ast.expr, call: ast.Cal
             return exporter
         statements = [*statements, *([statement] if statement is not None else [])]
         parts = [exporter.name] if exporter.compare is None else [exporter.name, exporter.compare]
+        parts += [exporter.fed.given] if exporter.fed.maker is not None else []
         above = all(module.span(each) < module.span(call) for each in statements)
         if not above or not all(moves(module, each, call, parts) for each in statements):
             return _UNSEEN

@@ -19,8 +19,8 @@ from ..loop.use import Use
 from .comparisons import BEST, CURRENT, inlined
 from .exporters import Exporter
 from .exports import Export
-from .fed_features import Computed, Fed, FedTogether, Receiver
-from .placeholders import Told, told_by
+from .fed_features import Computed, FedTogether, Receiver
+from .fed_specs import Specs
 from .receivers import imported_for
 from .signatures import Served, Signatures
 
@@ -42,6 +42,7 @@ class ExportWriter:
         self.module = page.module
         self.shared = shared
         self.archives = archives
+        self.specs = Specs(page)
         self._written: set[ast.FunctionDef | None] = set()
         """Functions that say what is fed, and are written already."""
         self._named: dict[ast.FunctionDef, str] = {}
@@ -226,6 +227,7 @@ class ExportWriter:
         """The statements that make the functions which are served, and the entries that name them."""
         functions = self._endpoints(fed, signatures, model, at)
         lines = [f"{name} = {self.page.tf}.function({given})" for name, (given, _) in functions.items()]
+        lines = [*self._features_function(fed, at), *lines]
         names = {key: name for name, (_, keys) in functions.items() for key in keys}
         order = [*(each.key for each in signatures.given(fed.text)), *(f'"{key}"' for key, _ in signatures.by_text)]
         return lines, ", ".join(f"{key}: {names[key]}" for key in order if key in names)
@@ -233,7 +235,7 @@ class ExportWriter:
     def _archived(self, fed: Receiver, signatures: Signatures, model: str, folder: str, at: ast.AST) -> list[str]:
         """The statements that export with an archive, which finds the variables of Keras 3 as well."""
         tf, archive = self.page.tf, self.module.unused_name("archive", at)
-        above, lines = [], []
+        above, lines = self._features_function(fed, at), []
         for name, (given, keys) in self._endpoints(fed, signatures, model, at).items():
             if len(keys) > 1:
                 above.append(f"{name} = {tf}.function({given})")
@@ -249,12 +251,12 @@ class ExportWriter:
         served, found = signatures.given(fed.text), dict[str, tuple[str, list[str]]]()
         functions = self._functions(served, at)
         for each in served:
-            given = self._serving(fed, model, each)
+            given = self._serving(fed, model, each, at)
             found.setdefault(functions[each.method], (given, []))[1].append(each.key)
         for key, template in signatures.by_text if fed.text else ():
             name = module.unused_name("classify" if ".classify(" in template else "regress", at)
             spec = f'{tf}.TensorSpec([None], {tf}.string, name="inputs")'
-            given = template.format(tf=tf, model=model, features=self._features(fed, "inputs"))
+            given = template.format(tf=tf, model=model, features=self._features(fed, "inputs", at))
             given = f"lambda inputs: {given}, input_signature=[{spec}]"
             found.setdefault(name, (given, []))[1].append(f'"{key}"')
         return found
@@ -266,15 +268,26 @@ class ExportWriter:
             names[PREDICTIONS] = "serve" if "serve" not in names else "predictions"
         return {method: self.module.unused_name(name, at) for method, name in names.items()}
 
-    def _serving(self, fed: Receiver, model: str, served: Served) -> str:
+    def _inner(self, at: ast.AST) -> tuple[str, str]:
+        """Variables for what computes features, and for what that is fed."""
+        return self.module.unused_name("features_of", at), self.module.unused_name("inputs", at)
+
+    def _features_function(self, fed: Receiver, at: ast.AST) -> list[str]:
+        """The statement that gets what computes features of the function around it, if there is one."""
+        return [f"{', '.join(self._inner(at))} = {self._function(fed)}()"] if fed.inner is not None else []
+
+    def _serving(self, fed: Receiver, model: str, served: Served, at: ast.AST) -> str:
         """The arguments of `tf.function` for a signature; what classifies calls its one input ``inputs``."""
         tf = self.page.tf
         if served.verb != "predict":
             spec = f'{tf}.TensorSpec([None], {tf}.string, name="inputs")'
-            return f"lambda inputs: {served.of(model, self._features(fed, 'inputs'))}, input_signature=[{spec}]"
+            return f"lambda inputs: {served.of(model, self._features(fed, 'inputs', at))}, input_signature=[{spec}]"
+        if fed.inner is not None:
+            features_of, inputs = self._inner(at)
+            return f"lambda {inputs}: {served.of(model, f'{features_of}({inputs})')}, input_signature=[{inputs}]"
         if fed.computed is not None:
             names = ", ".join(each.name for each in fed.computed.parameters)
-            specs = ", ".join(self._signature(each) for each in fed.computed.parameters)
+            specs = ", ".join(self.specs.signature(each) for each in fed.computed.parameters)
             computed = served.of(model, f"{self._function(fed)}({names})")
             return f"lambda {names}: {computed}, input_signature=[{specs}]"
         if fed.features is not None:
@@ -290,8 +303,10 @@ class ExportWriter:
         named = fed.function is not None and self.module.parent(fed.function) is self.module.tree
         return fed.function.name if named and fed.function is not None else self.page.text(fed.given)
 
-    def _features(self, fed: Receiver, text: str) -> str:
+    def _features(self, fed: Receiver, text: str, at: ast.AST) -> str:
         """The features of strings."""
+        if fed.inner is not None:
+            return f"{self._inner(at)[0]}({{{fed.fed[0][1]}: {text}}})"
         if fed.parsed is not None:
             return f"{self.page.tf}.io.parse_example({text}, {self.page.text(fed.parsed)})"
         if fed.computed is not None:
@@ -322,58 +337,45 @@ class ExportWriter:
             assert alias is not None
             name = self._name_elsewhere(fed)
             yield from module.cst.apply([Rename(alias, name, bound=self.page.unbound(name))])
-        if fed.statement in self._specs:
+        if fed.changed is not None:
+            pass  # its statement becomes another one
+        elif fed.statement in self._specs:
             yield from self.page.instead(fed.statement, [self._specs.pop(fed.statement)])
         elif not fed.kept:
             yield from self._gone(fed.statement)
-        if fed.returned is not None:
+        if fed.changed is not None:
+            yield from self._changed(fed, fed.changed)
+        elif fed.returned is not None:
             whole, features = fed.returned
-            yield from module.cst.apply([Replace(whole, module.cst.expression(features))])
+            told = module.cst.expression(features) if fed.inner is None else None
+            new = told or code(f"{fed.inner.function.name}, {fed.inner.tensors}")  # type: ignore[union-attr]
+            yield from module.cst.apply([Replace(whole, new)])
         for call, name in fed.fed if fed.features is None else ():
-            yield from module.cst.apply([Replace(call, code(self._spec_of(call, name)))])
+            yield from module.cst.apply([Replace(call, code(self.specs.of(call, name)))])
         if fed.computed is not None:
             yield from self._parameters(fed.computed)
+
+    def _changed(self, fed: Receiver, call: ast.Call) -> Iterator[Edit]:
+        """What a function makes of the placeholders in a dict is traced, to see what is fed."""
+        module, page, tf = self.module, self.page, self.page.tf
+        assert fed.returned is not None
+        given = [*call.args, *(keyword.value for keyword in call.keywords)][0]
+        whole, tensors = fed.returned[0], page.text(given)
+        served, last = module.unused_name("served", whole), module.statement(whole)
+        traced = f"{tf}.function(lambda {tensors}: {page.text(call, {given: f'{{**{tensors}}}'})})"
+        line = f"{served} = {traced}.get_concrete_function({tensors})"
+        yield from page.instead(fed.statement, [line]) if fed.statement is not None else page.above(last, [line])
+        spec = f"{tf}.TensorSpec(spec.shape, spec.dtype, name=name)"
+        yield from page.replaced(whole, f"{{name: {spec} for name, spec in {served}.structured_outputs.items()}}")
 
     def known(self, fed: Receiver) -> Iterator[tuple[ast.AST, str]]:
         """What becomes of placeholders that an export writes with its own lines, or which stay where they are."""
         for call, name in fed.fed if fed.features is not None else ():
-            yield call, self._spec_of(call, name)
+            yield call, self.specs.of(call, name)
         if fed.kept and fed.statement is not None and fed.parsed is not None:
             name = self.module.unused_name("feature_spec", fed.statement)
             self._specs.setdefault(fed.statement, f"{name} = {self.page.text(fed.parsed)}")
             yield fed.parsed, name
-
-    def _signature(self, parameter: Fed | FedTogether) -> str:
-        """What a parameter is like."""
-        if isinstance(parameter, Fed):
-            return self._spec(parameter.told, parameter.key)
-        entries = [(f"{name}: {self._spec_of(call, name)}", self._loops(call)) for call, name in parameter.every]
-        if len(entries) == 1:
-            return f"{{{' '.join(filter(None, entries[0]))}}}"
-        return f"{{{', '.join(f'**{{{entry} {loops}}}' if loops else entry for entry, loops in entries)}}}"
-
-    def _loops(self, call: ast.Call) -> str:
-        """The loops around a placeholder in a comprehension or a statement, on one line; empty for others."""
-        made = self.module.parent(call)
-        loop = self.module.parent(self.module.statement(call))
-        if isinstance(loop, ast.For):
-            return _on_one_line(f"for {self.module.segment(loop.target)} in {self.module.segment(loop.iter)}")
-        if not isinstance(made, ast.DictComp):
-            return ""
-        loops = self.module.source[self.module.span(made.value)[1] : self.module.span(made)[1]].decode()
-        return _on_one_line(loops.rpartition("}")[0].rstrip(", " + chr(10)))
-
-    def _spec_of(self, call: ast.Call, name: str) -> str:
-        """What was a placeholder, of its call."""
-        told = told_by(self.module, call)
-        assert told is not None
-        return self._spec(told, name)
-
-    def _spec(self, told: Told, name: str) -> str:
-        """What was a placeholder."""
-        text, tf = self.module.segment, self.page.tf
-        dtype = f"{tf}.{told.dtype}" if isinstance(told.dtype, str) else text(told.dtype)
-        return f"{tf}.TensorSpec({text(told.shape)}, {dtype}, name={name})"
 
     def _parameters(self, computed: Computed) -> Iterator[Edit]:
         """Parameters of a function, in place of its placeholders."""
@@ -390,8 +392,3 @@ def _name_of_signatures(module: Module, function: ast.FunctionDef) -> str:
     """What the function is called that gives the signatures of a model which is fed what another one says."""
     short = _SUFFIX.sub("", function.name)
     return module.unused_name(f"{short}_signatures" if short else "signatures", function)
-
-
-def _on_one_line(text: str) -> str:
-    """A part of an expression without the breaks of its lines, and without backslashes that continue these."""
-    return " ".join(text.replace("\\\n", " ").split())

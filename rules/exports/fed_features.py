@@ -55,6 +55,15 @@ class Computed:
 
 
 @dataclass(frozen=True)
+class Inner:
+    """A function in the one that makes placeholders, which computes features of their dict."""
+
+    function: ast.FunctionDef
+    tensors: str
+    """The name of the dict."""
+
+
+@dataclass(frozen=True)
 class Receiver:
     """What is fed."""
 
@@ -76,8 +85,14 @@ class Receiver:
     """The placeholders of that function, or of `features`, each with the text of its name as an input."""
     computed: Computed | None = None
     """How a function of the program computes the features, if it does not return what it is fed."""
+    inner: Inner | None = None
+    """What computes the features in that function, whose names it may read."""
+    changed: ast.Call | None = None
+    """The call of a function that changes the dict of placeholders, and returns it: what is fed is what it holds then."""
     function: ast.FunctionDef | None = None
     """The function of the program that says it."""
+    maker: ast.FunctionDef | None = None
+    """The function that makes that one each time it is called."""
     text: bool = False
     """Whether one string is fed, so that heads serve what classifies, too."""
     maybe_no_dict: bool = False

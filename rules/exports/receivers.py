@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from migrator.analyse.function.translate import is_none
+from migrator.normalise.draft.returns import own_returns
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
@@ -16,6 +17,7 @@ from ..loop.values import values_of
 from .computed_features import computed_receiver
 from .fed_entries import added_entries, fed_by, is_read_in, loads
 from .fed_features import PARSING, RAW, RECEIVER, Receiver
+from .filled_dicts import changed_receiver, inner_receiver
 from .held_receivers import goes, stays
 from .placeholders import arguments_of_call, told_by
 
@@ -40,12 +42,14 @@ def receiver_of(project: Project, module: Module, node: ast.expr, call: ast.Call
         return _raw(module, node, made, statement, call) or _UNSEEN
     if isinstance(node, ast.Subscript):
         return _chosen(project, module, node) or _UNSEEN
+    if isinstance(made, ast.Call):
+        return _made(project, module, node, made, statement, call) or _UNSEEN
     found = project.definition(module, node)
     if found is None or not isinstance(found.node, ast.FunctionDef):
         return _UNSEEN
     if found.module is not module:
         return _of_other_file(project, module, node, found.module, found.node) or _UNSEEN
-    receiver = _function(project, module, node, found.node, call)
+    receiver = function_receiver(project, module, node, found.node, call)
     return _UNSEEN if receiver is None else replace(receiver, function=found.node)
 
 
@@ -64,7 +68,7 @@ def _of_other_file(
     named = isinstance(node, ast.Attribute) or (isinstance(node, ast.Name) and imported_for(user, node) is not None)
     if not named or module.parent(function) is not module.tree:
         return None
-    receiver = _function(project, module, node, function, function.body[-1])
+    receiver = function_receiver(project, module, node, function, function.body[-1])
     if receiver is None:
         return None
     own = replace(receiver, function=function)
@@ -96,7 +100,7 @@ def _chosen(project: Project, module: Module, node: ast.Subscript) -> Receiver |
         function = definition.node if definition is not None and definition.module is where else None
         if not isinstance(function, ast.FunctionDef) or where.scope(table).kind != "module":
             return None
-        receiver = _function(project, where, value, function, table)
+        receiver = function_receiver(project, where, value, function, table)
         if receiver is None:
             return None
         found.append((where, replace(receiver, function=function)))
@@ -109,8 +113,9 @@ def of_receivers(project: Project, found: Iterable[tuple[Module, Receiver]]) -> 
     """Why functions that say what is fed stay: something else than exports reads them."""
     given: dict[tuple[Module, ast.FunctionDef], set[ast.expr]] = {}
     for module, receiver in found:
-        if receiver.function is not None:
-            given.setdefault((module, receiver.function), set()).add(receiver.given)
+        function = receiver.maker or receiver.function
+        if function is not None:
+            given.setdefault((module, function), set()).add(_reference(module, receiver))
     for (module, function), nodes in given.items():
         scope = module.scope(module.parent(function) or module.tree)
         loads = {load for _, load in project.readers.of(module, scope.holder(function.name), function.name)}
@@ -118,6 +123,15 @@ def of_receivers(project: Project, found: Iterable[tuple[Module, Receiver]]) -> 
         if loads != nodes or (not apart and project.readers.elsewhere(module, scope, function.name)):
             return _UNSEEN
     return ""
+
+
+def _reference(module: Module, receiver: Receiver) -> ast.expr:
+    """What names the function that says what is fed, or the one that makes it."""
+    if receiver.maker is None:
+        return receiver.given
+    held = module.assignment(receiver.given)
+    made = held.value if held is not None else receiver.given
+    return made.func if isinstance(made, ast.Call) else made
 
 
 def _raw(
@@ -137,7 +151,30 @@ def _raw(
     return Receiver(node, (made.func,), features=features, statement=statement, fed=tuple(fed))
 
 
-def _function(
+def _made(
+    project: Project, module: Module, node: ast.expr, made: ast.Call, held: ast.Assign | None, call: ast.Call
+) -> Receiver | None:
+    """What a function says that another one makes: ``make_serving_input_fn(columns)``."""
+    found = project.definition(module, made.func)
+    maker = found.node if found is not None and found.module is module else None
+    if not isinstance(maker, ast.FunctionDef) or maker.decorator_list or len(own_returns(maker)) != 1:
+        return None
+    last = maker.body[-1]
+    returned = last.value if isinstance(last, ast.Return) else None
+    inner = [each for each in maker.body if isinstance(each, ast.FunctionDef) and _names(returned, each)]
+    if len(inner) != 1 or returned is None or module.loads_of(inner[0].name, module.scope(returned)) != [returned]:
+        return None
+    if held is not None and not stays(module, node, call):
+        return None
+    receiver = function_receiver(project, module, node, inner[0], inner[0].body[-1])
+    return replace(receiver, function=inner[0], maker=maker) if receiver is not None else None
+
+
+def _names(node: ast.expr | None, function: ast.FunctionDef) -> bool:
+    return isinstance(node, ast.Name) and node.id == function.name
+
+
+def function_receiver(
     project: Project, module: Module, node: ast.expr, function: ast.FunctionDef, call: ast.AST
 ) -> Receiver | None:
     """A function of the program that makes placeholders and returns them as features, or what it computes of them."""
@@ -151,7 +188,10 @@ def _function(
         return None
     found = _features(module, returns[0].value) if not inner else None
     if found is None:
-        return computed_receiver(project, module, node, function, returns[0].value, call)
+        value = returns[0].value
+        computed = computed_receiver(project, module, node, function, value, call)
+        computed = computed or inner_receiver(project, module, node, function, value)
+        return computed or changed_receiver(project, module, node, function, value)
     names, features, alias = found
     added = added_entries(module, features)
     fed = fed_by(module, function, features, module.resolve(names[0]) == RAW, added)

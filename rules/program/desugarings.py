@@ -31,7 +31,7 @@ from ..desugar import (
 from ..distribute import cluster_sizes
 from ..estimator_calls import idle_sessions
 from ..experiments import namespaces, run_configs, spelled
-from ..exports import named_placeholders
+from ..exports import named_placeholders, split_receivers
 from ..hooks import logged_modes, logging_classes, made_hooks, nested_hooks, writer_caches
 from ..initializers import own_initializers
 from ..inputs import fed_iterators, read_batches
@@ -96,6 +96,7 @@ FILES: tuple[Desugaring[OfFiles], ...] = (
     rebound_inputs.expand,
     read_batches.expand,
     named_placeholders.expand,
+    split_receivers.expand,
 )
 """Those of the files of a program, before its Estimators are looked for."""
 

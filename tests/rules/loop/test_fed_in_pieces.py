@@ -80,7 +80,6 @@ def test_entries_are_what_they_are_like(body: str, after: str) -> None:
     [
         f'features = {{"wide": {WIDE}}}\nfeatures["deep"] = features["other"] = {DEEP}',
         f'features = {{"wide": {WIDE}}}\nfeatures["deep"] = tf.zeros([1, 2])',
-        f'features = {{"wide": {WIDE}}}\nfeatures["deep"] = {DEEP}\nprint(features["deep"].shape)',
         f'features = {{"wide": {WIDE}, "deep": {DEEP}, "more": {DEEP}}}\ndel features["more"]',
         f'features = {{"wide": {WIDE}}}\nfeatures.update(deep={DEEP})',
         f'features = {{"wide": {WIDE}}}\nfeatures[["deep"].pop()] = {DEEP}',  # a key that is written twice

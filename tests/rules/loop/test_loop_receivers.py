@@ -98,7 +98,6 @@ def test_a_dict_that_a_loop_fills_becomes_a_parameter() -> None:
 @pytest.mark.parametrize(
     ("loop", "other"),
     [
-        ("for name in NAMES:", "for name in NAMES:\n        print(name)"),
         ("for name in NAMES:", "for name in sorted(fed):"),
         ("    features =", "    else:\n        fed.clear()\n    features ="),
     ],
@@ -122,11 +121,42 @@ def test_features_that_a_function_makes_of_placeholders(given: str) -> None:
     assert f"def serving_input_fn(fed):\n    features = engineered({given})\n    return features\n" in text
 
 
-def test_a_function_that_changes_what_it_is_given() -> None:
-    changing = "def engineered(features):\n    features['wide'] = features['wide'] * 2.0\n    return features\n\n\n"
+CHANGING = "def engineered(features):\n    features['wide'] = features['wide'] * 2.0\n    return features\n\n\n"
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_function_that_changes_what_it_is_given_says_what_is_fed(named: bool) -> None:
+    """What is fed takes the place of what the function computes, which is another tensor of that type."""
     receiver = DICT.replace("    features = FEATURES\n", "    features = engineered(fed)\n")
-    assert ".fit(" not in migrated(changing + receiver)  # the old signature was fed what it makes
-    assert ".fit(" in migrated(changing + receiver.replace("engineered(fed)", "engineered(fed.copy())"))
+    if not named:
+        receiver = receiver.replace("    features = engineered(fed)\n", "").replace(
+            "(features, fed)", "(engineered(fed), fed)"
+        )
+    text = joined(migrated(CHANGING + receiver))
+    lines = "    served = tf.function(lambda fed: engineered({**fed})).get_concrete_function(fed)\n    return {"
+    spec = "name: tf.TensorSpec(spec.shape, spec.dtype, name=name) for name, spec in served.structured_outputs.items()"
+    assert f"{lines}{spec}}}\n" in text and archived(FOLDER, SERVE) in text
+    copied = migrated(CHANGING + receiver.replace("engineered(fed)", "engineered(fed.copy())"))
+    assert "structured_outputs" not in copied and ".fit(" in copied
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("return features\n\n\ndef", "return dict(features)\n\n\ndef"),
+        ("    return features\n\n\ndef", "    features = dict(features)\n    return features\n\n\ndef"),
+        ("return features\n\n\ndef", "if features:\n        return features\n\n\ndef"),
+        ("def engineered", "@cached\ndef engineered"),
+        ("engineered(features):", "engineered(features, more=None):\n    print(more)"),
+        ("(features, fed)", "(features, dict(fed))"),
+        ("engineered(fed)\n", "engineered(fed)\n    features['deep'] = features['deep'] + 1.0\n"),
+    ],
+)
+def test_what_changes_a_dict_of_placeholders_in_another_way(old: str, new: str) -> None:
+    receiver = CHANGING + DICT.replace("    features = FEATURES\n", "    features = engineered(fed)\n")
+    assert receiver.count(old) == 1
+    text = migrated(receiver.replace(old, new))
+    assert "structured_outputs" not in text or "more=None" in new
 
 
 KEY = '"key": tf.TensorSpec([None], tf.string, name="key")'
@@ -187,17 +217,11 @@ def test_an_input_with_a_default_in_a_function_of_another_file() -> None:
             "    features = FEATURES\n    fed['more'] = features['wide']\n",
         ),  # fed is another dict then
         ("    features = FEATURES\n", "    features = FEATURES\n    change(fed)\n"),
-        ("    fed = {\n", "    wide = [None, 3]\n    fed = {\n"),
         ("tf.placeholder(tf.float32, [None, 3])", "tf.placeholder_with_default([[0.0] * 3], [None, 3])"),
     ],
 )
 def test_dicts_of_placeholders_that_stay(old: str, new: str) -> None:
-    receiver = (
-        DICT.replace("tf.placeholder(tf.float32, [None, 3])", "tf.placeholder(tf.float32, wide)")
-        if "wide =" in new
-        else DICT
-    )
-    text = migrated(receiver.replace(old, new).replace("FEATURES", COMPUTED[0]))
+    text = migrated(DICT.replace(old, new).replace("FEATURES", COMPUTED[0]))
     assert ".fit(" not in text and "ServingInputReceiver(" in text
 
 
