@@ -326,6 +326,7 @@ def with_parameters(
     name: str | None = None,
     drop: Collection[str] = (),
     add: Sequence[str] = (),
+    first: str | None = None,
     by_keyword: bool = False,
     instead: Sequence[str] | None = None,
     returns: bool = True,
@@ -334,5 +335,5 @@ def with_parameters(
     from . import parameters
 
     return parameters.with_parameters(
-        function, name=name, drop=drop, add=add, by_keyword=by_keyword, instead=instead, returns=returns
+        function, name=name, drop=drop, add=add, first=first, by_keyword=by_keyword, instead=instead, returns=returns
     )

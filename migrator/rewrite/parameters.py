@@ -18,6 +18,7 @@ def with_parameters(
     name: str | None = None,
     drop: Collection[str] = (),
     add: Sequence[str] = (),
+    first: str | None = None,
     by_keyword: bool = False,
     instead: Sequence[str] | None = None,
     returns: bool = True,
@@ -30,6 +31,7 @@ def with_parameters(
       drop: parameters that go, also those of ``*args`` and ``**kwargs``.
       add: new parameters behind the others, before ``**kwargs``; ``a``, ``a=None`` or ``**a``. One without a default is by
         keyword only where others have one.
+      first: a new one before all others.
       by_keyword: whether they are so anyhow.
       instead: names that take the place of all parameters.
       returns: whether what it says to return stays.
@@ -49,6 +51,9 @@ def with_parameters(
         params = _without(params, text)
     if add:
         params = _with(params, add, by_keyword)
+    if first is not None:
+        field = "posonly_params" if params.posonly_params else "params"
+        params = params.with_changes(**{field: [_param(first), *getattr(params, field)]})
     if params is not function.params:
         head["params"] = params
     return function.with_changes(**head) if head else function

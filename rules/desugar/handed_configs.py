@@ -15,10 +15,11 @@ from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.arguments import given
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.stuck import Stuck
+from migrator.normalise.objects.initializers import initializer_calls
 from migrator.resolve.calls import arguments, call_of
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
-from migrator.resolve.syntax import is_name, is_super, walk
+from migrator.resolve.syntax import is_name, walk
 from migrator.rewrite import Remove, Replace, code, with_arguments, with_parameters
 
 from ..estimator_calls.derived_configs import RUN_CONFIG
@@ -84,20 +85,20 @@ def _unfolded(project: Project, module: Module, config: ast.Name, arg: ast.arg) 
     args, owner = function.args, module.parent(function)
     made_by = owner if isinstance(owner, ast.ClassDef) and function.name == "__init__" else function
     of_class = made_by is not function
-    if made_by.decorator_list or (of_class and project.subclasses(Definition(module, made_by))):
-        return []
     holder = module.parent(made_by)
     if args.vararg or args.kwarg or args.posonlyargs or not isinstance(holder, ast.Module):
         return []
     inner = _inside(module, module.loads_of_parameter(arg.arg, function))
     if inner is None:
         return []
-    readers = project.readers.of(module, module.scope(holder), made_by.name)
-    readers = [(each, node) for each, node in readers if not (of_class and _is_of_super(each, node))]
-    there, reader = readers[0] if len(readers) == 1 else (module, None)
-    call = there.parent(reader) if reader is not None else None
-    if not isinstance(call, ast.Call) or call.func is not reader:
+    if isinstance(made_by, ast.ClassDef):
+        calls = initializer_calls(project, Definition(module, made_by)) or []
+    else:
+        places = project.readers.of(module, module.scope(holder), made_by.name)
+        calls = [(each, call) for each, node in places[:1] if (call := call_of(each, node)) and not places[1:]]
+    if len(calls) != 1:
         return []
+    there, call = calls[0]
     try:
         value = given(function, call, skip=int(of_class)).get(arg.arg)
     except Stuck:
@@ -152,12 +153,6 @@ def _unfolded(project: Project, module: Module, config: ast.Name, arg: ast.arg) 
         return Change.every([*((module, change) for change in written), *((there, change) for change in outer)])
     except Stuck:
         return []
-
-
-def _is_of_super(module: Module, node: ast.expr) -> bool:
-    """Whether a name only says whose base is meant: ``super(Net, self)``."""
-    outer = module.parent(node)
-    return outer is not None and is_super(outer)
 
 
 def _inside(module: Module, loads: list[ast.Name]) -> list[ast.Name | ast.Attribute] | None:

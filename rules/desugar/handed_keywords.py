@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.arguments import parameters
 from migrator.normalise.draft.draft import Change, Drafts
-from migrator.resolve.calls import arguments, has_stars
+from migrator.normalise.objects.initializers import initializer_calls
+from migrator.resolve.calls import arguments, call_of, has_stars
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
-from migrator.resolve.readers import Place
 from migrator.resolve.syntax import is_super
 from migrator.rewrite import Change as Rewrite
 from migrator.rewrite import Replace, code, with_arguments, with_parameters
@@ -102,28 +102,14 @@ def _given(project: Project, module: Module, function: ast.FunctionDef) -> list[
     made = owner if isinstance(owner, ast.ClassDef) and function.name == "__init__" else function
     if function.decorator_list or not isinstance(module.parent(made), ast.Module):
         return None
-    if isinstance(made, ast.ClassDef) and (made.decorator_list or project.subclasses(Definition(module, made))):
+    if isinstance(made, ast.ClassDef):
+        calls = initializer_calls(project, Definition(module, made))
+    else:
+        reads = project.readers.of(module, module.analysis.root, made.name)
+        seen = [(where, call) for where, node in reads if (call := call_of(where, node)) is not None]
+        calls = seen if len(seen) == len(reads) else None
+    if not calls or any(has_stars(call) for _, call in calls):
         return None
-    found: list[list[str]] = []
-    for place in project.readers.of(module, module.analysis.root, made.name):
-        keywords = _keywords(place, parameters(function))
-        if keywords is not None:
-            found.append(keywords)
-        elif not _is_of_super(place, made):
-            return None
-    return found[0] if found and all(sorted(each) == sorted(found[0]) for each in found) else None
-
-
-def _keywords(place: Place, own: list[str]) -> list[str] | None:
-    module, node = place
-    call = module.parent(node)
-    if not isinstance(call, ast.Call) or call.func is not node or has_stars(call):
-        return None
-    return [each.arg for each in call.keywords if each.arg is not None and each.arg not in own]
-
-
-def _is_of_super(place: Place, made: ast.ClassDef | ast.FunctionDef) -> bool:
-    """Whether a name only says whose base is meant: ``super(Net, self)``."""
-    module, node = place
-    call = module.parent(node)
-    return call is not None and is_super(call) and module.is_inside(node, made)
+    own = parameters(function)
+    found = [[each.arg for each in call.keywords if each.arg is not None and each.arg not in own] for _, call in calls]
+    return found[0] if all(sorted(each) == sorted(found[0]) for each in found) else None

@@ -13,6 +13,7 @@ from migrator import rewrite
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.stuck import Stuck
+from migrator.normalise.objects.methods import members, own_method
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import is_super, walk
@@ -100,15 +101,12 @@ class _Derived:
         self.module = module
         self.node = node
         self.base = base
-        self.methods = [s for s in node.body if isinstance(s, ast.FunctionDef)]
-        self.own = {method.name for method in self.methods}
-        for part in walk(node):
-            if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store) and isinstance(part.value, ast.Name):
-                self.own.add(part.attr)
-        for statement in node.body:
-            targets = statement.targets if isinstance(statement, ast.Assign) else []
-            self.own |= {target.id for target in targets if isinstance(target, ast.Name)}
-        self.of_estimators = _OF_ESTIMATORS - ({"model_fn"} & {method.name for method in self.methods})
+        own = Definition(module, node)
+        self.family = [own, *project.subclasses(own)]
+        """The class, and those that are derived from it."""
+        self.own = {name for one in self.family for name in members(one.node)}
+        named = {part.name for one in self.family for part in one.node.body if isinstance(part, ast.FunctionDef)}
+        self.of_estimators = _OF_ESTIMATORS - ({"model_fn"} & named)
         """What is not the class's own: a model_fn may be, as the one member that TensorFlow lets it define anew."""
         self.name = "_estimator" if "estimator" in self.own else "estimator"
         self.fluent: set[str] = set()
@@ -117,25 +115,28 @@ class _Derived:
     def changes(self) -> list[Change]:
         """All changes of the program. Raises Stuck."""
         node, module = self.node, self.module
-        if len(node.bases) > 1 or node.keywords or node.decorator_list:
-            raise Stuck("it has other bases, keywords or decorators", node)
-        if self.project.subclasses(Definition(module, node)):
-            raise Stuck("other classes are derived from it", node)
+        for one in self.family:
+            assert isinstance(one.node, ast.ClassDef)
+            if len(one.node.bases) > 1 or one.node.keywords or one.node.decorator_list:
+                raise Stuck(
+                    "it has other bases, keywords or decorators", node if one.module is not module else one.node
+                )
         for name in sorted(self.own & self.of_estimators):
             raise Stuck(f"it has `{name}` anew, which TensorFlow refuses", node)
         old = module.cst.statement(node)
         kept = {name: getattr(old, name) for name in ("leading_lines", "body")}
         (head,) = statements("class {name}: pass", name=node.name)
         wanted: list[_Wanted] = [(module, Replace(node, head.with_changes(**kept))), (module, self._made())]
-        for method in self.methods:
-            wanted += self._method(method)
+        for one in self.family:
+            for method in (part for part in one.node.body if isinstance(part, ast.FunctionDef)):
+                wanted += self._method(one, method)
         return Change.every([*wanted, *self._outside()])
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
     def _made(self) -> rewrite.Change:
         """The statement that makes what the object holds, instead of the call of the base's `__init__`."""
-        made = next((method for method in self.methods if method.name == "__init__"), None)
+        made = own_method(self.node, "__init__")
         if made is None or made.decorator_list or not made.args.args:
             raise Stuck("it has no plain `__init__`", self.node)
         if any(isinstance(part, ast.Return) and self.module.nearest(part, _FUNCTIONS) is made for part in walk(made)):
@@ -147,7 +148,7 @@ class _Derived:
                 continue
             if call.func.attr != "__init__":
                 continue
-            if self._is_super(call.func.value, own):
+            if _is_super(self.family[0], call.func.value, own):
                 return self._bound(statement, own, module.cst.call(call))
             first = call.args[0] if call.args else None
             if module.resolve(call.func.value) in KINDS and isinstance(first, ast.Name) and first.id == own:
@@ -158,9 +159,9 @@ class _Derived:
         made = call.with_changes(func=self.module.cst.expression(self.base))
         return Replace(statement, statements("{holder} = {made}", holder=f"{own}.{self.name}", made=made))
 
-    def _method(self, method: ast.FunctionDef) -> Iterator[_Wanted]:
+    def _method(self, owner: Definition, method: ast.FunctionDef) -> Iterator[_Wanted]:
         """What a method does with its object."""
-        module = self.module
+        module, first = owner.module, owner is self.family[0]
         kinds = {module.segment(decorator) for decorator in method.decorator_list}
         if "classmethod" in kinds:
             raise Stuck("it has a class method", method)
@@ -168,18 +169,18 @@ class _Derived:
             return
         own = method.args.args[0].arg
         for load in module.loads_of_parameter(own, method):
-            yield from self._load(method, load)
+            yield from self._load(module, method, load)
         for call in (part for part in walk(method) if is_super(part)):
             attribute = module.parent(call)
             if not isinstance(attribute, ast.Attribute) or attribute.attr == "__init__" and method.name != "__init__":
                 raise Stuck("it uses `super` for more than methods of an Estimator", call)
-            if attribute.attr in self.of_estimators and self._is_super(call, own):
+            if attribute.attr in self.of_estimators and _is_super(owner, call, own):
                 yield module, Replace(call, expr(f"{own}.{self.name}"))
-            elif attribute.attr != "__init__":
+            elif attribute.attr != "__init__" and (first or attribute.attr not in self.own):
                 raise Stuck(f"it uses `{attribute.attr}` of the Estimator", call)
 
-    def _load(self, method: ast.FunctionDef, load: ast.Name) -> Iterator[_Wanted]:
-        module, parent = self.module, self.module.parent(load)
+    def _load(self, module: Module, method: ast.FunctionDef, load: ast.Name) -> Iterator[_Wanted]:
+        parent = module.parent(load)
         if isinstance(parent, ast.Attribute):
             if parent.attr in self.of_estimators:
                 yield self._inner(module, load)
@@ -196,11 +197,6 @@ class _Derived:
 
     def _inner(self, module: Module, node: ast.expr) -> _Wanted:
         return module, Replace(node, expr(f"{{holder}}.{self.name}", holder=module.cst.expression(node)))
-
-    def _is_super(self, node: ast.AST, own: str) -> bool:
-        """``super()`` or ``super(Net, self)``."""
-        given = [ast.unparse(argument) for argument in node.args] if isinstance(node, ast.Call) else []
-        return is_super(node) and given in ([], [self.node.name, own])
 
     # -- outside ------------------------------------------------------------------------------------------------------
 
@@ -241,11 +237,11 @@ class _Derived:
     def _calls(self) -> Iterator[tuple[ast.Call, Module]]:
         """The calls that make objects of the class."""
         for module in self.project.modules.values():
-            for use in self.project.uses(Definition(self.module, self.node), module):
+            for use in (use for one in self.family for use in self.project.uses(one, module)):
                 call = module.parent(use)
                 if isinstance(call, ast.Call) and call.func is use:
                     yield call, module
-                elif not (isinstance(call, ast.Call) and is_super(call)):
+                elif not (isinstance(call, ast.Call) and is_super(call)) and not isinstance(call, ast.ClassDef):
                     raise Stuck("it is used for more than making Estimators", use)
 
     def _others(self) -> list[Construction]:
@@ -257,6 +253,12 @@ class _Derived:
                 if name in KINDS and isinstance(call, ast.Call) and call.func is node:
                     found.append(Construction(module, call, {}))
         return found
+
+
+def _is_super(owner: Definition, node: ast.AST, own: str) -> bool:
+    """``super()`` or ``super(Net, self)``."""
+    given = [ast.unparse(argument) for argument in node.args] if isinstance(node, ast.Call) else []
+    return is_super(node) and given in ([], [owner.name, own])
 
 
 def _is_initializer(module: Module, call: ast.Call) -> bool:

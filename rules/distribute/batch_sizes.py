@@ -25,7 +25,7 @@ def of_batches(module: Module, function: ast.FunctionDef, tensorflow: str) -> It
 
     None where the number itself may be asked for: a loop, a mean, another function.
     """
-    scope = module.scope(function.body[0])
+    scope = module.scope(function)
     reads = [node for node in walk(function) if _is_size(module, node, scope)]
     feature = _feature(module, function, scope)
     if feature is None or not all(_makes_shapes(module, read) for read in reads if isinstance(read, ast.Subscript)):

@@ -58,7 +58,15 @@ from ..losses_metrics import (
     summary_tags,
     unpaired_metrics,
 )
-from ..model_fns import chosen_calls, declared_shapes, failing_specs, forwarded_features, gathered_specs, templates
+from ..model_fns import (
+    chosen_calls,
+    declared_shapes,
+    failing_specs,
+    forwarded_features,
+    gathered_specs,
+    own_methods,
+    templates,
+)
 from ..optimizers import conditional_steps, optimize_loss, optimizer_wrappers
 from ..recurrent import dropout_by_condition
 from ..symbols import contrib_functions, package_aliases
@@ -90,6 +98,7 @@ FILES: tuple[Desugaring[OfFiles], ...] = (
     forwarded_features.expand,
     unread_returns.expand,
     held_estimators.expand,
+    own_methods.expand,
     handed_configs.expand,
     named_estimators.expand,
     fed_iterators.expand,

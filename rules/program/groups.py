@@ -37,8 +37,10 @@ def program_groups(project: Project) -> list[list[Module]]:
     """
     if not any(b"stimator" in module.source or _makes_learners(module) for module in project.modules.values()):
         return []
+    heirs = [pair for module in project.modules.values() for pair in _heirs(project, module)]
     relevant = {path for path, module in project.modules.items() if _is_relevant(module)}
-    edges = []
+    relevant |= {path for pair in heirs for path in pair}
+    edges = heirs
     for path in relevant if len(relevant) > 1 else ():
         module = project.modules[path]
         others = {other.path for _, other in project.imported(module)} | project.readers.sources(module)
@@ -48,6 +50,14 @@ def program_groups(project: Project) -> list[list[Module]]:
     edges += ways
     groups = sorted(sorted(group) for group in connected(relevant, edges))
     return [[project.modules[path] for path in group] for group in groups]
+
+
+def _heirs(project: Project, module: Module) -> Iterator[tuple[str, str]]:
+    """Pairs of the file of a class that is an Estimator and that of one that derives from it."""
+    if len(project.modules) > 1 and b"class " in module.source and b"stimator" in module.source:
+        for owner in (statement for statement in module.tree.body if isinstance(statement, ast.ClassDef)):
+            if any(module.resolve(base) in KINDS for base in owner.bases):
+                yield from ((module.path, one.module.path) for one in project.subclasses(Definition(module, owner)))
 
 
 def _ways(project: Project, module: Module) -> Iterator[tuple[str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from migrator.analyse.statements.names import MUTATORS
@@ -258,3 +259,15 @@ def check_settled(project: Project, method: Method, names: set[str], module: Mod
             here = module.is_inside(at, function)
             if here and (node.lineno, node.col_offset) > (at.lineno, at.col_offset):  # type: ignore[attr-defined]
                 raise Stuck(f"`{name}` of the object is set only later", node)
+
+
+def members(owner: ast.AST) -> Iterator[str]:
+    """The names of the attributes and methods that the objects of a class have by it."""
+    for part in walk(owner):
+        if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store) and isinstance(part.value, ast.Name):
+            yield part.attr
+    for statement in getattr(owner, "body", ()):
+        if isinstance(statement, ast.FunctionDef):
+            yield statement.name
+        targets = statement.targets if isinstance(statement, ast.Assign) else []
+        yield from (target.id for target in targets if isinstance(target, ast.Name))

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from migrator.normalise.draft.arguments import defaults, given
 from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.partials import PARTIAL
+from migrator.normalise.objects.initializers import initializer_calls
 from migrator.normalise.objects.methods import method_of
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
@@ -24,10 +25,13 @@ def given_by_callers(project: Project, module: Module, parameter: ast.arg) -> li
         raise Stuck("who calls the function is not seen", parameter)
     if parameter in (function.args.vararg, function.args.kwarg):
         raise Stuck("arguments are gathered by * or **", parameter)
+    if isinstance(holder, ast.ClassDef) and function.name == "__init__":
+        calls = initializer_calls(project, Definition(module, holder))
+        if calls is None:
+            raise Stuck("the class is handed around", function)
+        return _given_at([(other, call.func) for other, call in calls], module, function, parameter, method=True)
     if isinstance(holder, ast.ClassDef):
-        if project.subclasses(Definition(module, holder)):
-            raise Stuck("other classes may have it", function)
-        return _given_at(_of_method(project, module, holder, function), module, function, parameter, method=True)
+        return _given_at(_of_method(project, function), module, function, parameter, method=True)
     references = project.readers.of(module, module.scope(holder or module.tree), function.name)
     return _given_at(references, module, function, parameter)
 
@@ -63,12 +67,9 @@ def _given(function: ast.FunctionDef, call: ast.Call, parameter: ast.arg, skip: 
     return given(function, call, skip).get(parameter.arg)
 
 
-def _of_method(project: Project, module: Module, owner: ast.ClassDef, function: ast.FunctionDef) -> Iterator[Place]:
+def _of_method(project: Project, function: ast.FunctionDef) -> Iterator[Place]:
     """The places that read a method. Raises Stuck where one may do so and is not seen to."""
     for where in project.modules.values():
-        if function.name == "__init__":
-            yield from ((where, use) for use in project.uses(Definition(module, owner), where))
-            continue
         for node in where.nodes(ast.Attribute) if function.name.encode() in where.source else ():
             if node.attr != function.name:
                 continue

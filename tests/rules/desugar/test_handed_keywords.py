@@ -56,8 +56,22 @@ def test_what_is_left_alone(program: str) -> None:
 
 
 def test_a_class_that_another_is_derived_from() -> None:
-    more = "\n\nclass Other(Line):\n    pass\n"
-    assert manual_reason(MODEL + CLASS + more)
+    assert "def __init__(self, units, model_dir):" in below(MODEL + CLASS + "\n\nclass Other(Line):\n    pass\n")
+    other = "class Other(Line):\n    pass\n\n\nline = Other("
+    assert "def __init__(self, units, model_dir):" in below(MODEL + CLASS.replace("line = Line(", other))
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "class Other(Line):\n    def __init__(self):\n        super().__init__(3)\n",  # which gives none
+        "class Other(Line):\n    def __init__(self, **kwargs):\n        super().__init__(3, **kwargs)\n",
+        "@traced\nclass Other(Line):\n    pass\n",
+        "keep(Line)\n",
+    ],
+)
+def test_a_class_of_which_not_all_is_seen(more: str) -> None:
+    assert manual_reason(MODEL + CLASS + "\n\n" + more)
 
 
 def test_a_function_that_trains() -> None:

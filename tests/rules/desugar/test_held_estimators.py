@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from desugared import MODEL, below
-from modelfn.programs import manual_reason
+from desugared import INPUT, MODEL, below
+from modelfn.programs import manual_reason, migrate_all
 
 CLASS = """class Line(tf.estimator.Estimator):
     \"\"\"A line.\"\"\"
@@ -56,6 +56,57 @@ tf.estimator.train_and_evaluate(line, train_spec, eval_spec)
     assert "line.estimator.fit(make_input_fn(8, None)().take(steps), validation_data=make_input_fn(8, 1)())" in text
 
 
+STEEP = """class Steep(Line):
+    def fit(self, input_fn, steps):
+        super().fit(input_fn, steps)
+        print(self.evaluate(input_fn))
+
+
+"""
+
+
+def test_a_class_that_is_derived_further() -> None:
+    text = below(MODEL + CLASS + STEEP + USE.replace("Line(", "Steep("))
+    assert "class Steep(Line):\n" in text and "        super().fit(input_fn, steps)\n" in text
+    assert "        print(self.estimator.evaluate(input_fn(), return_dict=True))" in text
+
+
+def test_a_class_in_another_file() -> None:
+    steep = f"import tensorflow as tf\nfrom line import Line\n\n\n{STEEP}"
+    use = f"from line import make_input_fn\nfrom steep import Steep\n\n{USE.replace('Line(', 'Steep(')}"
+    after = migrate_all({"line.py": MODEL + CLASS, "steep.py": steep, "main.py": use})
+    assert "print(self.estimator.evaluate(input_fn(), return_dict=True))" in after["steep.py"]
+    assert after["main.py"] == use and "tf.estimator" not in after["line.py"]
+
+
+def test_the_model_fn_of_a_base_that_asks_its_object() -> None:
+    family = """class Base(tf.estimator.Estimator):
+    def __init__(self, params, model_dir, **kwargs):
+        def _model_fn(features, labels, mode, params):
+            predictions = self.network(features, params)
+            loss = tf.reduce_mean(tf.square(labels - predictions))
+            train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+            return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+        super().__init__(_model_fn, model_dir=model_dir, params=params, **kwargs)
+
+    def network(self, features, params):
+        raise NotImplementedError
+
+
+class Line(Base):
+    def network(self, features, params):
+        return tf.layers.dense(features, params["units"])
+
+
+line = Line({"units": 1}, "here", config=tf.estimator.RunConfig(tf_random_seed=1))
+line.train(make_input_fn(8, None), steps=20)
+"""
+    text = below(f"import tensorflow as tf\n\n\n{INPUT}{family}")
+    assert "class Base:\n    pass\n" in text and "class LineModel(tf.keras.Model):" in text
+    assert "line.estimator.fit(make_input_fn(8, None)().take(20)" in text
+
+
 @pytest.mark.parametrize("name", ["_model_fn", "model_fn"])  # the one member that TensorFlow lets a class define anew
 def test_a_model_fn_that_is_a_method(name: str) -> None:
     model_fn, _, rest = MODEL.partition("def make_input_fn")
@@ -92,7 +143,9 @@ line.train(make_input_fn(8, None), steps=20)
         ("", USE + "print(line._model_dir)\n", "`_model_dir` of the Estimator"),
         ("", USE + "print(getattr(line, '_model_dir'))\n", ""),
         ("", USE + "print(vars(line), type(line))\n", ""),
-        ("", USE + "class Steep(Line):\n    pass\n", "other classes"),
+        ("", USE + "class Steep(Line, Base):\n    pass\n", "other bases"),
+        ("", USE + "class Steep(Line):\n    def train(self):\n        pass\n", "anew"),
+        ("", USE + "class Steep(Line):\n    def own(self):\n        return self._estimator_fn\n", "of the Estimator"),
         ("", USE.replace("Line(1", "Line(1) if load() else tf.estimator.Estimator(model_fn"), "or another Estimator"),
     ],
 )
