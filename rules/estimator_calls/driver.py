@@ -16,7 +16,7 @@ from ..bridge.resource_variables import mark_resources
 from ..distribute.strategies import CONFIG_FIELDS, distribute_fields, strategy_edits
 from ..hooks.fed_hooks import take_fed
 from ..hooks.hook_lists import migrate_hooks
-from ..hooks.hooks import ANY, hook_reference
+from ..hooks.hooks import ANY, SAVING, hook_reference
 from ..hooks.saver_listeners import migrate_listeners, saver_reference
 from ..inputs.array_inputs import ARRAY_INPUTS
 from ..model_fns.annotations import annotation_reference
@@ -248,7 +248,7 @@ class Driver(FileEdits):
             elif isinstance(argument, ast.expr) and doomed:
                 named[at] = name
         saves = [given[name] for name in _INTERVALS if name in given]
-        if saves and all(map(is_none, saves)):
+        if saves and all(map(is_none, saves)) and not self._has_savers():
             self.remarks.append((saves[0], UNSAVED))
         gone = [argument.value if isinstance(argument, ast.keyword) else argument for argument in doomed]
         new = with_arguments(self.module.cst.call(call), named=named)
@@ -264,6 +264,11 @@ class Driver(FileEdits):
         self.change(Replace(call, new))
         self.edits += drop_settings(self.module, call, doomed)
         return gone
+
+    def _has_savers(self) -> bool:
+        """Whether a hook of the program may save checkpoints."""
+        every = (name for module in self.project.modules.values() for _, name in module.references())
+        return any(name.endswith(f".{SAVING}") for name in every)
 
     def _strategy_field(self, argument: ast.expr | ast.keyword, name: str) -> list[ast.expr | ast.keyword]:
         """Rename a field of RunConfig that holds a strategy; the argument itself where it is to be dropped."""

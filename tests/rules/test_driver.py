@@ -260,3 +260,10 @@ UNSAVED = "saves no checkpoint"
 def test_a_run_that_saves_no_checkpoint_is_told_of(given: str, said: bool) -> None:
     (outcome, *_) = run(program(f"c = tf.estimator.RunConfig({given})\n{ESTIMATOR}")).values()
     assert (UNSAVED in str([d.message for d in (*outcome.remaining, *outcome.applied)])) is said
+
+
+def test_a_run_whose_hook_saves_checkpoints_is_not_told_so() -> None:
+    hook = "tf.estimator.CheckpointSaverHook('m', save_steps=5)"
+    train = f"c = tf.estimator.RunConfig(save_checkpoints_secs=None)\n{ESTIMATOR}e.train(input_fn, hooks=[{hook}])\n"
+    (outcome, *_) = run(program(train)).values()
+    assert UNSAVED not in str([d.message for d in (*outcome.remaining, *outcome.applied)])
