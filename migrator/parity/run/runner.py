@@ -26,7 +26,7 @@ from migrator.parity.judge.report import (
     SideReport,
 )
 from migrator.parity.probe.recorded.store import Reader
-from migrator.parity.run import committed, failures, kept, process, sandbox
+from migrator.parity.run import committed, failures, held_checkpoints, kept, process, sandbox
 from migrator.parity.run.cluster_runner import compare_on_cluster
 from migrator.parity.run.conversion import converted_case
 from migrator.parity.run.free import compare_freely
@@ -143,6 +143,7 @@ def run_case(
             report = calibrated(case, recorded, report, root, progress, recordings)
             if kept_before:
                 report.notes.append(f"the old program was not run: its recording is in {recorded.folder}")
+            report.notes += held_checkpoints.told(given, report)
         report.notes[:0] = case.remarks
         report.old.program = str(given.old) if case.remarks else report.old.program
     except (CaseError, SideError, MigrationError) as error:
