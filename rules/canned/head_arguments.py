@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import is_none
+from migrator.normalise.values.possible_values import possible_values
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 
@@ -75,7 +76,7 @@ def _units(project: Project, module: Module, counted: ast.expr | None, what: str
     """The width of an output. Raises Unsupported."""
     if counted is None:
         return 1
-    numbers = {whole_number(*value) for value in values_of(project, module, counted)}
+    numbers = {_whole_number(project, *value) for value in values_of(project, module, counted)}
     number = numbers.pop() if len(numbers) == 1 else None
     if number is None or number < 1:
         raise Unsupported(f"a number of outputs of {what} that is not seen", counted)
@@ -167,25 +168,21 @@ def _truth(node: ast.expr | None) -> bool:
     return bool(node.value) if isinstance(node, ast.Constant) else True
 
 
-def whole_number(module: Module, node: ast.expr) -> int | None:
+def _whole_number(project: Project, module: Module, node: ast.expr) -> int | None:
     """A number that the source says, also as the length of a list."""
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, int) and not isinstance(node.value, bool) else None
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len" and len(node.args) == 1:
-        return _length(module, node.args[0])
+        return _length(project, module, node.args[0])
     return None
 
 
-def _length(module: Module, node: ast.expr) -> int | None:
+def _length(project: Project, module: Module, node: ast.expr) -> int | None:
     """How many entries a list has that nothing makes longer."""
-    value: ast.expr = node
-    if isinstance(node, ast.Name):
-        statement = module.assignment(node)
-        if statement is None:
-            return None
-        value = statement.value
-        loads = module.loads_of(node.id, module.scope(node).lookup(node.id))
-        if any(isinstance(module.parent(load), ast.Attribute) for load in loads):
-            return None
-    plain = isinstance(value, (ast.List, ast.Tuple)) and not any(isinstance(e, ast.Starred) for e in value.elts)
-    return len(value.elts) if plain and isinstance(value, (ast.List, ast.Tuple)) else None
+    found = possible_values(project, module, node, whole=True)
+    loads = (load for holder in found.holders for load in project.readers.of(*holder))
+    if found.stuck is not None or any(isinstance(home.parent(load), ast.Attribute) for home, load in loads):
+        return None
+    shown = [value.elts if isinstance(value, (ast.List, ast.Tuple)) else [] for _, value in found.values]
+    lengths = {len(elements) for elements in shown if not any(isinstance(each, ast.Starred) for each in elements)}
+    return lengths.pop() or None if len(lengths) == 1 and len(shown) == 1 else None

@@ -267,8 +267,13 @@ def test_a_number_of_classes_that_travels() -> None:
 def test_a_number_of_classes_of_another_file() -> None:
     text = INPUT.format(tf="tensorflow.compat.v1")
     text += "import metadata\nestimator = tf.estimator.LinearClassifier(COLUMNS, n_classes=metadata.CLASSES)\n" + TRAIN
-    after = run({"program.py": text, "metadata.py": "LABELS = ['a', 'b', 'c']\nCLASSES = len(LABELS)\n"})
-    assert "SparseCategoricalCrossentropy" in after["program.py"].after.decode()
+    labels = "LABELS = ['a', 'b', 'c']\n"
+    counted = text.replace("metadata.CLASSES", "len(metadata.LABELS)")
+    for program_, others in ((text, labels + "CLASSES = len(LABELS)\n"), (counted, labels)):
+        after = run({"program.py": program_, "metadata.py": others})
+        assert "SparseCategoricalCrossentropy" in after["program.py"].after.decode()
+    longer = run({"program.py": counted, "metadata.py": labels + "LABELS.append('d')\n"})
+    assert "SparseCategoricalCrossentropy" not in longer["program.py"].after.decode()
 
 
 WORD = 'tf.feature_column.categorical_column_with_identity("{}", 3)'
