@@ -66,15 +66,17 @@ from ..model_fns import (
     gathered_specs,
     own_methods,
     templates,
+    training_constants,
 )
 from ..optimizers import conditional_steps, optimize_loss, optimizer_wrappers
 from ..recurrent import dropout_by_condition
-from ..symbols import contrib_functions, package_aliases
+from ..symbols import contrib_functions, package_aliases, step_keys
 from . import handed_imports
 
 FILES: tuple[Desugaring[OfFiles], ...] = (
     optional_imports.expand,
     package_aliases.expand,
+    step_keys.expand,
     handed_imports.expand,
     chosen_estimators.expand,
     returned_keywords.expand,
@@ -157,6 +159,7 @@ FUNCTIONS: tuple[Desugaring[OfFunction], ...] = (
     summary_tags.expand,
     scoped_summaries.expand,
     kept_iterators.expand,
+    training_constants.expand,
 )
 """Those of a whole function that a model_fn reaches, or of the model_fn, when no call of any is left to rewrite."""
 
