@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Collection, Iterable, Iterator
 
+from migrator.analyse.function.body import Body
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.layers.sublayers import Sublayers
 from migrator.resolve.module import Module
@@ -90,11 +91,17 @@ def kept_functions(sublayers: Sublayers, project: Project, unused: Callable[[Mod
 
 
 def layer_changes(
-    definition: Definition, sublayers: Sublayers, project: Project, module: Module, unused: Spans
+    definition: Definition,
+    sublayers: Sublayers,
+    project: Project,
+    module: Module,
+    unused: Spans,
+    bodies: Collection[Body],
 ) -> Iterator[Change]:
     """Imports of a helper that becomes a layer; any other use of it stands in the way, but in `unused` code."""
     sublayer = sublayers.found[definition]
     known = {id(call.func) for _, call in sublayer.calls} | {id(node) for node in sublayers.values.references}
+    known |= {id(node) for body in bodies for statement in body.flow.joined for node in walk(statement)}
     uses = [(node, unused.hold(module.span(node))) for node in project.uses(definition, module)]
     apart = any(idle for _, idle in uses)
     if apart and module is not definition.module:

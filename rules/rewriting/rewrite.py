@@ -424,10 +424,9 @@ class ProgramRewrite(LoopRewrite):
         written = Spans([*inside, *calls])
         values = value_changes(self.sublayers, module)
         driver.change(*(value for value in values if not written.hold(module.span(value.target))))
+        unused, bodies = self._helpers[module.path].unused, self._planned()
         for definition in self.sublayers.found:
-            driver.change(
-                *layer_changes(definition, self.sublayers, self.project, module, self._helpers[module.path].unused)
-            )
+            driver.change(*layer_changes(definition, self.sublayers, self.project, module, unused, bodies))
 
     def _unused_specs(self, module: Module) -> None:
         """Model_fns that nothing names stay for graphs, as other code that nothing names does."""

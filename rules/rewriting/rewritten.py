@@ -139,10 +139,14 @@ class Rewritten:
 
     def _has_columns(self, helpers: Collection[str]) -> bool:
         """Whether the models, or the texts of their helpers, have layers for feature columns that Keras 3 lacks."""
-        bodies: list[Body] = [m.plan for m in self.model_fns.values() if m.plan]
-        bodies += [sublayer.body for sublayer in self.sublayers.found.values()]
-        written = [*helpers, *self._class_texts(), *(site.layer.constructor for body in bodies for site in body.sites)]
+        made = (site.layer.constructor for body in self._planned() for site in body.sites)
+        written = [*helpers, *self._class_texts(), *made]
         return any(layer in text for text in written for layer in _LAYERS_OF_COLUMNS)
+
+    def _planned(self) -> list[Body]:
+        """The functions of which models and layers are made."""
+        planned: list[Body] = [model.plan for model in self.model_fns.values() if model.plan]
+        return planned + [sublayer.body for sublayer in self.sublayers.found.values()]
 
     def _class_texts(self) -> list[str]:
         """The classes that take the place of canned Estimators."""
@@ -173,8 +177,7 @@ class Rewritten:
         for driver in self._drivers.values():
             for node, text in driver.remarks:
                 yield driver.module, node, text
-        bodies = [m.plan for m in self.model_fns.values() if m.plan] + [x.body for x in self.sublayers.found.values()]
-        for body in bodies:
+        for body in self._planned():
             for site in body.sites:
                 if site.layer.moving is not None and not body.updates_run:
                     text = "the program never runs UPDATE_OPS, so the moving statistics never move; momentum=1.0 keeps that"

@@ -124,6 +124,8 @@ class Flow:
         self._opened: list[ast.stmt] = []
         self._leaf_of: dict[ast.AST, Leaf] | None = None
         self._giving: dict[str, tuple[list[int], list[Leaf]]] | None = None
+        self.joined: list[ast.stmt] = []
+        """Statements in whose place another one stands, which another mode repeats."""
         self.heads: dict[ast.stmt, tuple[ast.stmt, ...]] = {}
         """What `Leaf.lead` is, for compound statements."""
         body = list(body)
@@ -276,7 +278,10 @@ class Flow:
             if not self._agree(other.node, leaf.node, leaf.modes):
                 if not self._agree(leaf.node, other.node, other.modes):
                     continue
+                self.joined.append(other.node)
                 other.become(leaf.node)  # `training=mode == TRAIN` says more than `training=False`
+            else:
+                self.joined.append(leaf.node)
             other.modes, other.guard = other.modes | leaf.modes, other.guard | leaf.guard
             return True
         return False

@@ -223,8 +223,8 @@ def _makers(site: Site) -> Iterator[Site]:
 
 
 def exclusive(first: Site, second: Site) -> bool:
-    """Whether two sites of a body stand in different arms of one `if`."""
-    return any(
+    """Whether two sites of a body stand in different arms of one `if`, or run in different modes."""
+    return not first.leaf.modes & second.leaf.modes or any(
         one.node is other.node and one.arm != other.arm for one in first.leaf.frames for other in second.leaf.frames
     )
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.layers.recurrent import check_recurrent, is_reused
 from migrator.analyse.statements.names import reads, targets
+from migrator.analyse.variables.modegraphs import share_between_modes
 from migrator.analyse.variables.namepatterns import literal_pattern
 from migrator.analyse.variables.reuse import NOTHING, Flags, passed, says_no
 from migrator.analyse.variables.reusecalls import reuse_values, values_told
@@ -38,8 +39,9 @@ def share(plan: Body, sites: list[Site]) -> None:
     """Find the sites that use the layer of an earlier one. Raises Unsupported where that is not certain."""
     earlier: list[Site] = []
     check_recurrent(plan, sites)
+    share_between_modes(sites, lambda first, second: _made_alike(plan, first, second))
     for site in sites:
-        if site.layer.helper is None and not site.layer.variables:
+        if site.first is not None or (site.layer.helper is None and not site.layer.variables):
             continue
         if site.layer.alternatives:
             bodies = [body for body in (site.layer.helper, *site.layer.alternatives) if body is not None]
@@ -342,6 +344,12 @@ def _alike(plan: Body, first: Site, second: Site) -> bool:
     if second.layer.weight:
         return first.layer.weight or first.layer.helper is not None
     return _same_arguments(first, second) and _unchanged(plan, first, second)
+
+
+def _made_alike(plan: Body, first: Site, second: Site) -> bool:
+    """Whether two sites make the same, in scopes of the same names."""
+    same = _same_arguments(first, second) and _same_text(_chain(plan, first), _chain(plan, second))
+    return same and _unchanged(plan, first, second)
 
 
 def _unchanged(plan: Body, first: Site, second: Site) -> bool:
