@@ -27,7 +27,7 @@ KEY = "tf.GraphKeys.GLOBAL_STEP"
 
 
 def test_the_step_of_an_evaluation_is_that_of_the_optimizer() -> None:
-    assert "print(estimator.optimizer.iterations.numpy())" in migrate(MODEL + f"print(result[{KEY}])\n")
+    assert "print(model.optimizer.iterations.numpy())" in migrate(MODEL + f"print(result[{KEY}])\n")
 
 
 @pytest.mark.parametrize("read", [f"result.get({KEY})", f"{KEY} in result"])
