@@ -14,6 +14,7 @@ NOT_WITH_KERAS_3 = {
     "bert/train_ops": KEPT,
     "bridge/heads_and_warm_start": KEPT,
     "bridge/hooks_and_scaffold": KEPT,
+    "bridge/lookup_tables": KEPT,
     "bridge/method_with_ema": KEPT,
     "canned/articles": COLUMNS,
     "canned/births": COLUMNS,

@@ -14,6 +14,7 @@ from migrator.runtime.graph_v1.v1_behavior import graph_behavior
 from migrator.runtime.graph_v1.v1_initial_values import initial_value, outermost_graph, outside, unique_name
 from migrator.runtime.graph_v1.v1_order import order_writes
 from migrator.runtime.graph_v1.v1_references import read_after_writes
+from migrator.runtime.graph_v1.v1_tables import kept_tables
 from migrator.runtime.graph_v1.v1_tensors import flat_tensors
 from migrator.runtime.training.keras_versions import keras_2
 
@@ -182,6 +183,7 @@ class Graph:
 
     def __init__(self, model: GraphModel, mode: str, spec: Any) -> None:
         self.mode, self.spec, self.model = mode, spec, model
+        self.tables: list[Any] = []  # that the model_fn makes
         flat = [part for part in tf.nest.flatten(spec) if part is not None]
         with graph_behavior():
             wrapped, inputs = model.wrapped(self, flat)
@@ -213,7 +215,8 @@ class Graph:
         offered = {"labels": labels, **self.model.offered(mode)}
         named = {*inspect.signature(graphs.model_fn).parameters} - {*getattr(graphs.model_fn, "keywords", ())}
         given = {name: offered[name] for name in offered if name in named}  # what a functools.partial fills in stays
-        spec: EstimatorSpec = graphs.model_fn(features, **given)
+        with kept_tables(self.tables):
+            spec: EstimatorSpec = graphs.model_fn(features, **given)
         return spec
 
     def trace(self, *flat: Any) -> Any:

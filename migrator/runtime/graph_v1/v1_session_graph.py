@@ -11,7 +11,6 @@ import tensorflow as tf
 from migrator.runtime.graph_v1.v1_graph import EstimatorSpec
 from migrator.runtime.graph_v1.v1_hooked_graph import HookedGraph, HookedGraphModel
 from migrator.runtime.graph_v1.v1_hooks import GraphHook, GraphRun
-from migrator.runtime.graph_v1.v1_tables import kept_tables
 from migrator.runtime.graph_v1.v1_tensors import flat_tensors, with_gaps
 from migrator.runtime.losses_metrics.metrics import BatchMean
 from migrator.runtime.training.config import RunConfig
@@ -68,10 +67,6 @@ class SessionGraph(HookedGraph):
 
     model: SessionGraphModel
 
-    def __init__(self, model: SessionGraphModel, mode: str, spec: Any, given: Sequence[GraphHook] = ()) -> None:
-        self.tables: list[Any] = []
-        super().__init__(model, mode, spec, given)
-
     def prepare(self, wrapped: Any, inputs: list[Any]) -> None:
         """Begins the session; what it may export or record is computed apart."""
         spec = self.result
@@ -81,10 +76,6 @@ class SessionGraph(HookedGraph):
             self.model.tables = [*self.model.tables, *self.tables]
         elif self.summaries is not None:
             self.recorded = wrapped.prune(inputs, [spec.loss, self.update, self.summaries])
-
-    def call(self, flat: Sequence[Any]) -> EstimatorSpec:
-        with kept_tables(self.tables):
-            return super().call(flat)
 
     def trace(self, *flat: Any) -> Any:
         seed = self.model.run_config.tf_random_seed
