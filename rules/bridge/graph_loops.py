@@ -33,7 +33,8 @@ def kind_of_graphs(modules: Sequence[Module], hooked: bool) -> Kind:
     reason = next(_asked(modules), "")
     hooks = frozenset(node for module in modules for node, _ in _hooks(module) if _is_in_graph(module, node))
     kinds = {_is_dict(module, value) for module in modules for value in _predictions(module)}
-    if len(kinds) != 1 or None in kinds:
+    made = any(True for module in modules for _ in _spec_calls(module))
+    if len(kinds) > 1 or None in kinds or not (kinds or made):  # who gives none cannot predict
         reason = reason or "predictions that are not seen to be a dict"
     return Kind(
         True in kinds, reason, compiled=True, needs_keras_2=True, names=hooks, watched=True, takes_batches=hooked
