@@ -30,6 +30,8 @@ _SIGNATURES = {
     "index_to_string_table_from_tensor": "mapping default_value name",
 }
 _KEPT = ("vocabulary_file", "mapping", "num_oov_buckets", "vocab_size", "default_value")  # they come first
+_COLUMNS = ("key_column_index", "value_column_index", "delimiter")
+"""Which columns of a file hold words and numbers: literals, which the vendored functions do not know."""
 _DEFAULTS = {
     "dtype": ("tensorflow.string",),
     "key_dtype": ("tensorflow.string",),
@@ -48,7 +50,7 @@ def _goes(short: str, parameter: str, value: ast.expr, resolve: Resolve) -> bool
     """Whether an argument says nothing that the vendored function has to know. Raises Unsupported for one it cannot know."""
     if parameter == "name" or resolve(value) in _DEFAULTS.get(parameter, ()):
         return True
-    if parameter not in _KEPT:
+    if parameter not in _KEPT and not (parameter in _COLUMNS and isinstance(value, ast.Constant)):
         raise Unsupported(f"`{parameter}` of tf.contrib.lookup.{short} is not migrated yet", value)
     return False
 
@@ -75,6 +77,8 @@ def _plain(short: str, given: dict[str, ast.expr], texts: dict[str, str], tf: st
     initializer = _initializer(short, given, texts, tf)
     buckets = given.get("num_oov_buckets", ast.Constant(0))
     if initializer is None or not isinstance(buckets, ast.Constant):
+        for name in (name for name in _COLUMNS if name in given):
+            raise Unsupported(f"`{name}` of tf.contrib.lookup.{short} is not migrated yet", given[name])
         return None
     if buckets.value:
         return f"{tf}.lookup.StaticVocabularyTable({initializer}, {texts['num_oov_buckets']})"
@@ -85,13 +89,13 @@ def _plain(short: str, given: dict[str, ast.expr], texts: dict[str, str], tf: st
 def _initializer(short: str, given: dict[str, ast.expr], texts: dict[str, str], tf: str) -> str | None:
     to_words = short.startswith("index_to_string")
     if "vocabulary_file" in given:
-        parts = [
-            f"{tf}.string, {tf}.lookup.TextFileIndex.WHOLE_LINE",
-            f"{tf}.int64, {tf}.lookup.TextFileIndex.LINE_NUMBER",
-        ]
-        size = [texts["vocab_size"]] if "vocab_size" in texts else []
-        columns = ", ".join(reversed(parts) if to_words else parts)
-        return f"{tf}.lookup.TextFileInitializer({', '.join([texts['vocabulary_file'], columns, *size])})"
+        kinds = [(f"{tf}.string", "WHOLE_LINE"), (f"{tf}.int64", "LINE_NUMBER")]
+        columns = []
+        for (kind, usual), name in zip(reversed(kinds) if to_words else kinds, _COLUMNS):
+            columns += [kind, texts.get(name, f"{tf}.lookup.TextFileIndex.{usual}")]
+        rest = [texts["vocab_size"]] if "vocab_size" in texts else []
+        rest += [f"delimiter={texts['delimiter']}"] if "delimiter" in texts else []
+        return f"{tf}.lookup.TextFileInitializer({', '.join([texts['vocabulary_file'], *columns, *rest])})"
     words = given.get("mapping")
     if isinstance(words, (ast.List, ast.Tuple)) and not any(isinstance(word, ast.Starred) for word in words.elts):
         numbers = f"{tf}.range({len(words.elts)}, dtype={tf}.int64)"

@@ -30,6 +30,16 @@ def table(call: str) -> str:
         ),
         ("index_table_from_file(path, 0, 9, 4)", f"StaticHashTable({LINES}, 9), 4)"),
         ("index_table_from_file(path, 1, None, -1)", f"StaticVocabularyTable({LINES}), 1)"),
+        (
+            "index_table_from_file(path, vocab_size=None, default_value=0, key_column_index=0, value_column_index=1, "
+            "delimiter=',')",
+            "StaticHashTable(tf.lookup.TextFileInitializer(path, tf.string, 0, tf.int64, 1, delimiter=','), 0)",
+        ),
+        (
+            "index_to_string_table_from_file(path, 7, '?', value_column_index=1)",
+            "StaticHashTable(tf.lookup.TextFileInitializer(path, tf.int64, tf.lookup.TextFileIndex.LINE_NUMBER, "
+            "tf.string, 1, 7), '?')",
+        ),
         ("index_table_from_tensor(words, dtype=tf.string)", f"StaticHashTable({WORDS}), -1)"),
         ("index_table_from_tensor(mapping=words, default_value=0)", f"StaticHashTable({WORDS}), 0)"),
         (
@@ -71,7 +81,7 @@ def test_tables_that_a_function_makes(call: str, written: str) -> None:
     [
         ("index_table_from_tensor(words, dtype=tf.int64)", "`dtype` of tf.contrib.lookup.index_table_from_tensor"),
         ("index_table_from_file(path, key_dtype=tf.int32)", "`key_dtype` of tf.contrib.lookup.index_table_from_file"),
-        ("index_table_from_file(path, delimiter=',')", "`delimiter` of tf.contrib.lookup.index_table_from_file"),
+        ("index_table_from_file(path, buckets, delimiter=',')", "`delimiter` of tf.contrib.lookup.index_table_from_file"),
         ("index_table_from_file(**options)", "index_table_from_file"),
         ("MutableHashTable(tf.string, tf.int64, -1)", "tf.contrib.lookup.MutableHashTable"),
     ],
