@@ -81,7 +81,10 @@ def test_tables_that_a_function_makes(call: str, written: str) -> None:
     [
         ("index_table_from_tensor(words, dtype=tf.int64)", "`dtype` of tf.contrib.lookup.index_table_from_tensor"),
         ("index_table_from_file(path, key_dtype=tf.int32)", "`key_dtype` of tf.contrib.lookup.index_table_from_file"),
-        ("index_table_from_file(path, buckets, delimiter=',')", "`delimiter` of tf.contrib.lookup.index_table_from_file"),
+        (
+            "index_table_from_file(path, buckets, delimiter=',')",
+            "`delimiter` of tf.contrib.lookup.index_table_from_file",
+        ),
         ("index_table_from_file(**options)", "index_table_from_file"),
         ("MutableHashTable(tf.string, tf.int64, -1)", "tf.contrib.lookup.MutableHashTable"),
     ],
