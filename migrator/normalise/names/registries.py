@@ -65,10 +65,19 @@ def written_out(drafts: Drafts) -> None:
 
 def _registry(module: Module, function: ast.FunctionDef) -> _Registry | None:
     """The registry that a function of a module enters into; None if that is not what it does."""
-    arguments = function.args
-    if function.decorator_list or len(arguments.args) != 1 or arguments.vararg or arguments.kwarg or arguments.defaults:
+    found = filled(function, function.args.args)
+    table = module.assignment(found[0]) if found is not None and isinstance(found[0], ast.Name) else None
+    if found is None or table is None or not is_empty(table.value) or table not in module.tree.body:
         return None
-    parameter = arguments.args[0].arg
+    return _Registry(module, table, function, found[1])
+
+
+def filled(function: ast.FunctionDef, given: list[ast.arg]) -> tuple[ast.expr, bool] | None:
+    """The table that a function enters into what it decorates, and whether it is `given` the key; None if it does more."""
+    arguments = function.args
+    if function.decorator_list or len(given) != 1 or arguments.vararg or arguments.kwarg or arguments.defaults:
+        return None
+    parameter = given[0].arg
     body = _without_docstring(function)
     named = len(body) == 2 and isinstance(body[0], ast.FunctionDef) and _returns(body[1], body[0].name)
     if named:
@@ -80,7 +89,7 @@ def _registry(module: Module, function: ast.FunctionDef) -> _Registry | None:
         key = parameter
     else:
         entered, key = parameter, f"{parameter}.__name__"
-    body = [s for s in body if not _only_raises(s)]
+    body = [s for s in body if not only_raises(s)]
     if len(body) != 2 or not _returns(body[1], entered) or not isinstance(body[0], ast.Assign):
         return None
     target = body[0].targets[0] if len(body[0].targets) == 1 else None
@@ -90,11 +99,21 @@ def _registry(module: Module, function: ast.FunctionDef) -> _Registry | None:
         or ast.unparse(target.slice) != key
     ):
         return None
-    table = module.assignment(target.value) if isinstance(target.value, ast.Name) else None
-    empty = table is not None and ast.unparse(table.value) in ("{}", "dict()")
-    if table is None or not empty or table not in module.tree.body:
-        return None
-    return _Registry(module, table, function, named)
+    return target.value, named
+
+
+def is_empty(table: ast.expr) -> bool:
+    """Whether a table begins with nothing in it."""
+    return ast.unparse(table) in ("{}", "dict()")
+
+
+def key_of(module: Module, decorator: ast.expr, holder: ast.FunctionDef | ast.ClassDef, named: bool) -> str | None:
+    """The key under which a decorator enters what it decorates, as it is written; None where it is no literal."""
+    if not named:
+        return f'"{holder.name}"'
+    given = [*decorator.args, *(k.value for k in decorator.keywords)] if isinstance(decorator, ast.Call) else []
+    known = len(given) == 1 and isinstance(given[0], ast.Constant) and isinstance(given[0].value, str)
+    return module.segment(given[0]) if known else None
 
 
 def _without_docstring(function: ast.FunctionDef) -> list[ast.stmt]:
@@ -107,7 +126,8 @@ def _returns(statement: ast.stmt, name: str) -> bool:
     return isinstance(statement, ast.Return) and isinstance(statement.value, ast.Name) and statement.value.id == name
 
 
-def _only_raises(statement: ast.stmt) -> bool:
+def only_raises(statement: ast.stmt) -> bool:
+    """Whether a statement does nothing but raise an error under a condition."""
     alone = isinstance(statement, ast.If) and not statement.orelse
     return alone and all(isinstance(s, ast.Raise) for s in statement.body)  # type: ignore[attr-defined]
 
@@ -124,22 +144,20 @@ def _entered(project: Project, found: _Registry) -> bool:
         holder = other.parent(made) if made is not None else None
         if not isinstance(holder, _KINDS) or holder.decorator_list != [made] or holder not in module.tree.body:
             return False
-        key = f'"{holder.name}"'
-        if found.named:
-            assert isinstance(made, ast.Call)
-            given = [*made.args, *(k.value for k in made.keywords)]
-            if len(given) != 1 or not isinstance(given[0], ast.Constant) or not isinstance(given[0].value, str):
-                return False
-            key = other.segment(given[0])
+        key = key_of(other, made, holder, found.named) if isinstance(made, ast.expr) else None
+        if key is None:
+            return False
         if len(other.analysis.root.bindings[holder.name]) != 1:
             return False
         found.entries.append((key, holder))
     found.entries.sort(key=lambda entry: entry[1].lineno)
     keys = [ast.literal_eval(key) for key, _ in found.entries]
     inside = {id(node) for node in walk(found.function)}
+    behind = found.entries[-1][1].end_lineno or 0 if found.entries else 0
     for other, read in project.readers.of(module, module.analysis.root, found.name):
         if id(read) not in inside and (module.nearest(read, ast.FunctionDef) is None and other is module):
-            return False  # read while the file is imported, when the decorators have not run
+            if read.lineno <= behind:
+                return False  # read while the file is imported, when the decorators have not run
         if isinstance(getattr(other.parent(read), "ctx", None), (ast.Store, ast.Del)) and id(read) not in inside:
             return False
     return bool(keys) and len(set(keys)) == len(keys)
