@@ -17,7 +17,7 @@ from migrator.normalise.draft.roots import calls_below
 from migrator.normalise.draft.steps import Preparation
 from migrator.normalise.functions.joined_values import joins_labels
 from migrator.normalise.functions.partials import PARTIAL, filled_in
-from migrator.normalise.names import registries
+from migrator.normalise.names import registries, shared_registries
 from migrator.normalise.objects.methods import lookup, method_of
 from migrator.normalise.values.possible_values import handed
 from migrator.resolve.module import Module
@@ -46,6 +46,7 @@ def prepared(drafts: Drafts, constructions: Callable[[], list[Construction]]) ->
     """Inline helpers that make specs, losses, metrics, optimizers or variables; lift nested functions and methods."""
     hold_optimizers(drafts)
     registries.written_out(drafts)
+    shared_registries.written_out(drafts)
     judge = Judge(drafts, translations())
 
     preparation = Preparation(
