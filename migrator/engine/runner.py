@@ -24,10 +24,20 @@ from migrator.engine.garbage import rare_garbage_collection
 from migrator.engine.pool import Died, TimedOut, TimeLimit, run_tasks, time_limit
 from migrator.engine.registry import load
 from migrator.vendor import vendoring
+from migrator.vendor.outdated import outdated
 from migrator.vocabulary.conversions import Beside
 from migrator.vocabulary.diagnostics import Diagnostic, Location, Outcome, Severity
-from migrator.vocabulary.problems import PYTHON_2, REQUIREMENT, TOO_LONG, WORKER_DIED, internal_problem, problem
+from migrator.vocabulary.problems import (
+    OUTDATED,
+    PYTHON_2,
+    REQUIREMENT,
+    TOO_LONG,
+    WORKER_DIED,
+    internal_problem,
+    problem,
+)
 from migrator.vocabulary.settings import Settings
+from migrator.vocabulary.suppressions import suppressions
 
 Progress = Callable[[int, int], None]
 """Called with the number of files done and of all files."""
@@ -35,6 +45,12 @@ Progress = Callable[[int, int], None]
 _LEFT_OVER = 600_000
 """How many objects that it did not free make a forked worker give way to a new one: some 100 MiB."""
 
+_OUTDATED = (
+    "helpers stay as they are, which this version of migrate writes otherwise, or somebody edited ({}): to have the new ones, "
+    "take the migration back and migrate again"
+)
+_FEW = 3
+"""So many names are told."""
 _NOT_PYTHON_2 = "not converted: it is Python 3 as it stands, and uses nothing that only Python 2 has"
 
 _SMALL = 100_000
@@ -129,10 +145,25 @@ def _migrate(paths: Iterable[str], settings: Settings, progress: Progress | None
     for path in found.named - set(python_2) if settings.from_python2 else ():
         note = Diagnostic(PYTHON_2, _NOT_PYTHON_2, Location(path), severity=Severity.INFO)
         finished[path] = with_problems(finished[path], [note])
+    _note_outdated(finished)
     if any(unit.tier != "manual" for outcome in finished.values() for unit in outcome.units):
         _note_requirements(found.requirements, finished, settings.target)
     ordered = sorted(finished.values(), key=lambda outcome: outcome.path)
     return Result(tuple(ordered), groups, programs, found.roots, tuple(_written_parts(results)))
+
+
+def _note_outdated(finished: dict[str, Outcome]) -> None:
+    """Say which helper files stay as an earlier version of migrate wrote them."""
+    for path, outcome in finished.items():
+        if os.path.basename(path) not in vendoring.FILE_NAMES or outcome.status != "unchanged":
+            continue
+        with contextlib.suppress(Unusable):
+            text = sources.load(path).text
+            names = outdated(path, text)
+            if names and not suppressions(text).silence(1, OUTDATED):
+                told = ", ".join(names[:_FEW]) + (", …" if len(names) > _FEW else "")
+                note = Diagnostic(OUTDATED, _OUTDATED.format(told), Location(path), severity=Severity.INFO)
+                finished[path] = with_problems(outcome, [note])
 
 
 def _hides_tensorflow(raw: bytes) -> bool:

@@ -27,6 +27,7 @@ UNUSED_IGNORE: Final = "E014"
 REQUIREMENT: Final = "E015"
 APART: Final = "E016"
 PYTHON_2: Final = "E017"
+OUTDATED: Final = "E018"
 
 MEANINGS: Final = {
     SYNTAX: "The file is not valid Python 3. It was left as it was. `--from-python2` converts programs of Python 2 first.",
@@ -52,6 +53,9 @@ MEANINGS: Final = {
     "copied under a name with `_tf2` for the other. Or cells of a notebook stay, and programs of its other cells move.",
     PYTHON_2: "The file is Python 2, and `--from-python2` makes it Python 3 before it is migrated; or a place in it where "
     "nobody can know by the text whether Python 3 computes the same: look at it.",
+    OUTDATED: "A helper file of an earlier migration holds helpers that this version of migrate writes otherwise, or that "
+    "somebody edited. They stay, as the program around them was written for them: a later run changes nothing of what is "
+    "migrated. To have the new ones, take the migration back (`migrate --undo`, or git) and migrate again.",
 }
 """What each code means: the text of ``migrate explain``."""
 
