@@ -1,4 +1,4 @@
-"""Comments of a program that are in the way of what is written anew, and those that say what a training no longer does."""
+"""Comments of a program that are in the way of what is written anew, or speak of what it no longer does."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ import tokenize
 from collections.abc import Iterator
 
 from migrator.resolve.module import Module
-from migrator.rewrite import Comments
+from migrator.rewrite import Change, Comments
 from migrator.vocabulary.diagnostics import Edit
-
-from .use import Use
 
 _ESTIMATOR = re.compile(
     r"\b(the|an?|our|your|this)( custom| canned)? (?:tf\.estimator\.)?(?:tpu)?estimator\b(?![.(])", re.IGNORECASE
@@ -42,20 +40,12 @@ def of_a_model(module: Module, statement: ast.stmt) -> list[Edit]:
     return module.cst.apply([Comments(statement, lines)])
 
 
-def of_what_is_gone(use: Use) -> list[str]:
-    """Comments on what an Estimator did in a training, and `fit` does not."""
-    found = []
-    if use.saves and not use.counted and use.interval is not None:
-        found.append("# A cluster saves a checkpoint at the end alone.")
-    asked = use.validation is not None and use.validation.throttled is not None
-    if asked and use.every is None and "save_checkpoints_steps" not in use.fields:
-        found.append("# It is evaluated once, at the end: nothing goes by throttle_secs.")
-    left = [name for line in use.logged for name in line.left]
-    if left:
-        found.append(f"# Not logged any more: {', '.join(left)}, of more numbers than one.")
-    if use.hooks.idle:
-        found.append("# No evaluation stops it early, as there is one at the end alone.")
-    return found
+def of_what_goes(module: Module, statement: ast.stmt) -> list[Change]:
+    """The change of the comment right above a statement that goes, where it names a class that the statement calls."""
+    named = {name.rpartition(".")[2] for _, name in module.references_in(statement) if name.startswith("tensorflow.")}
+    classes = {name for name in named if name[:1].isupper()}
+    words = {word for line in module.comments_above(statement) for word in re.findall(r"\w+", line)}
+    return [Comments(statement, ())] if classes & words else []
 
 
 def _model(found: re.Match[str]) -> str:

@@ -15,6 +15,7 @@ from migrator.rewrite.imports import above_standard
 from migrator.vocabulary.diagnostics import Edit
 
 from ..symbols.absl_modules import bind_logging
+from .comments import of_what_goes
 
 
 class Page:
@@ -144,7 +145,7 @@ class Page:
         """Lines in place of a statement, with a blank line above a function that follows another statement."""
         lines = list(lines)
         if not lines:
-            return self.change(Remove(statement))
+            return self.change(*of_what_goes(self.module, statement), Remove(statement))
         if lines[-1].startswith("#"):  # comments alone, which belong to no statement
             above, behind = self.module.comments_above(statement), self.module.comment_behind(statement)
             alone = getattr(self.module.parent(statement), "body", None) == [

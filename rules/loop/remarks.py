@@ -364,3 +364,19 @@ def reports_loss(loop: Loop, models: list[str]) -> Use | None:
 def _is_restored(loop: Loop, source: Source) -> bool:
     """Whether its weights and those of its optimizer are there before it is restored."""
     return loop.built(source) is not None and source.weights is not None and source.weights.stepped
+
+
+def of_what_is_gone(use: Use) -> list[str]:
+    """Comments on what an Estimator did in a training, and `fit` does not."""
+    found = []
+    if use.saves and not use.counted and use.interval is not None:
+        found.append("# A cluster saves a checkpoint at the end alone.")
+    asked = use.validation is not None and use.validation.throttled is not None
+    if asked and use.every is None and "save_checkpoints_steps" not in use.fields:
+        found.append("# It is evaluated once, at the end: nothing goes by throttle_secs.")
+    left = [name for line in use.logged for name in line.left]
+    if left:
+        found.append(f"# Not logged any more: {', '.join(left)}, of more numbers than one.")
+    if use.hooks.idle:
+        found.append("# No evaluation stops it early, as there is one at the end alone.")
+    return found

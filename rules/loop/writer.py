@@ -18,7 +18,7 @@ from ..distribute.spread import Spread
 from ..distribute.task_reads import resolver_of, task_text
 from ..estimator_calls.estimator_values import Construction
 from ..exports.exportwriter import ExportWriter
-from .comments import comments, of_what_is_gone
+from .comments import comments
 from .flow.handed import Handed
 from .inputs import Input
 from .loop import Loop
@@ -27,6 +27,7 @@ from .page import Page
 from .places import is_simple, line_above
 from .predictions import PredictionWriter
 from .reads import EVAL_DIR, Read
+from .remarks import of_what_is_gone
 from .specs import Validation
 from .use import Use
 from .variables import NAMES, VALUE

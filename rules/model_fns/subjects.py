@@ -17,6 +17,16 @@ from ..loop.data.options import default_of, defines
 _MAX_HOPS = 5
 _WORD = re.compile(r"[^\W_]+")
 _NUMBER = re.compile(r"v?\d+")
+_NOUN = re.compile(
+    r"""(?:An?[ ]|The[ ])? ([\w &-]+?)
+    (?: [:,;.(] | [ ][-–][ ] | [ ](?:as|at|by|for|from|in|on|of|over|that|to|under|using|which|whose|with)\b )""",
+    re.VERBOSE,
+)
+_POINTING = frozenset({"a", "an", "the", "its", "this", "these", "all"})
+"""Words that no name has: a verb stands before them."""
+_QUALITIES = frozenset(
+    {"basic", "big", "complete", "full", "large", "minimal", "short", "simple", "small", "tiny", "toy", "very"}
+)
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+")
 # What folders of checkpoints and files of programs are called whatever they are about.
 _SAYS_NOTHING = frozenset(
@@ -50,13 +60,15 @@ def subject(
 ) -> list[str]:
     """Words for what the model of a model_fn is about: those of the class `owner` that it was a method of; of the folder of its
     checkpoints, where all `constructions` (the Estimators that it may be the model_fn of) agree on it; of its file; of the
-    variable that holds the Estimator; of what it predicts. None where none of these says anything."""
+    variable that holds the Estimator; of what it predicts; of how the docstring of its file begins. None where none of these
+    says anything."""
     return (
         _telling("_".join(_HUMP.findall(owner)))
         or _agreed([_said_folder(project, construction) for construction in constructions])
         or _telling(os.path.splitext(os.path.basename(definition.module.path))[0])
         or _agreed([_said_variable(construction) for construction in constructions])
         or _said_predictions(definition)
+        or _said_docstring(definition.module)
     )
 
 
@@ -87,6 +99,15 @@ def _said_predictions(definition: Definition) -> list[str]:
             found.add(tuple(_telling(name, _PREDICTED)))
     words = found - {()}
     return list(words.pop()) if len(words) == 1 else []
+
+
+def _said_docstring(module: Module) -> list[str]:
+    """The words of the noun with which the docstring of a file begins: ``Deep & Cross Network on clicks``."""
+    head = _NOUN.match(ast.get_docstring(module.tree) or "")
+    words = _WORD.findall(head[1]) if head is not None else []
+    verb = bool(words) and words[0].endswith("s") and not words[0].endswith("ss")  # or a plural
+    pointing = _POINTING & {word.lower() for word in words}
+    return [] if verb or pointing else _telling("_".join(words), _SAYS_NOTHING | _QUALITIES)
 
 
 def words_about(project: Project, construction: Construction) -> list[str]:

@@ -31,11 +31,11 @@ def test_one_of_two_functions() -> None:
     text = migrate(model_fn(body, before=BLOCKS + TOWER))
     assert method(text, "__init__", "Tower") == (
         "def __init__(self, block_fn):\n    super().__init__()\n    self.block = block_fn(4)\n"
-        "    self.block_1_layers = [block_fn(3) for _ in range(2)]\n"
+        "    self.blocks = [block_fn(3) for _ in range(2)]\n"
     )
     assert method(text, "call", "Tower") == (
         "def call(self, inputs, training=False):\n    net = self.block(inputs, training=training)\n"
-        "    for block_1 in self.block_1_layers:\n        net = block_1(net, training=training)\n    return net\n"
+        "    for block in self.blocks:\n        net = block(net, training=training)\n    return net\n"
     )
     made = method(text, "__init__", "Model")
     assert "        block = Normal\n    else:\n        block = Plain\n" in made and "Tower(block)" in made
@@ -45,7 +45,7 @@ def test_one_of_two_functions() -> None:
 def test_calls_that_give_different_functions() -> None:
     body = f"{TRAINING}net = tower(features['x'], plain, training)\npredictions = tower(net, normal, training)"
     made = method(migrate(model_fn(body, before=BLOCKS + TOWER)), "__init__", "Model")
-    assert "self.tower = Tower(Plain)" in made and "self.tower_1 = Tower(Normal)" in made
+    assert "self.tower_1 = Tower(Plain)" in made and "self.tower_2 = Tower(Normal)" in made
 
 
 def test_calls_that_give_the_same_function() -> None:

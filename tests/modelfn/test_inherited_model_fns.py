@@ -73,7 +73,7 @@ def test_several_classes_have_a_model_each() -> None:
     use = USE + "other = Other(2)\nsecond = tf.estimator.Estimator(other.model_fn)\n"
     text = migrate_all(one_file(more=more, use=use))["program.py"]
     assert "class NetModel(tf.keras.Model):" in text and "class OtherModel(tf.keras.Model):" in text
-    assert "self.dense_1(self.dense(" in text and text.count("* SCALE") == 2
+    assert "self.dense_2(self.dense_1(" in text and text.count("* SCALE") == 2
     assert "estimator = create_net_model(width=net.width)" in text
     assert "second = create_other_model(width=other.width)" in text
     assert "def model_fn" not in text and "EstimatorSpec" not in text

@@ -86,7 +86,7 @@ def test_attributes_are_named_after_layers_variables_or_kinds() -> None:
     predictions = tf.layers.dense(x, 1, name="head/out")
     """
     init = method(assert_same(model_fn(body)), "__init__")
-    for attribute in ("hidden_state", "dense", "dense_1", "head_out"):
+    for attribute in ("hidden_state", "dense_1", "dense_2", "head_out"):
         assert f"self.{attribute} = tf.keras.layers.Dense(" in init
 
 
@@ -109,9 +109,9 @@ def test_variables_are_reported_by_their_tf1_names() -> None:
     """
     (unit,) = units(run(model_fn(body)))
     names = dict(unit.variables)
-    assert names["net/dense/kernel"] == "dense.kernel"
+    assert names["net/dense/kernel"] == "dense_1.kernel"
     assert names["net/inner/second/bias"] == "second.bias"
-    assert names["net/dense_1/kernel"] == "dense_1.kernel"
+    assert names["net/dense_1/kernel"] == "dense_2.kernel"
     assert names["dense/kernel"] == "predictions.kernel"
 
 

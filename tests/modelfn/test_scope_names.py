@@ -138,4 +138,4 @@ def test_layers_without_names_are_called_after_their_scopes() -> None:
 
 def test_one_scope_tells_layers_not_apart() -> None:
     init = method(migrate(model_fn(LAYERS.format(first="low", second="low", name=""))), "__init__")
-    assert "self.dense = " in init and "self.dense_1 = " in init
+    assert "self.dense_1 = " in init and "self.dense_2 = " in init

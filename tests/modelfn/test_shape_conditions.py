@@ -39,10 +39,10 @@ def test_the_size_under_a_name_and_layers_in_both_arms() -> None:
     predictions = tf.layers.dense(x, 1)
     """
     text = migrate(model_fn(body))
-    assert "self.dense = tf.keras.layers.Dense(2)\n    self.dense_1 = tf.keras.layers.Dense(5)" in method(
+    assert "self.dense_1 = tf.keras.layers.Dense(2)\n    self.dense_2 = tf.keras.layers.Dense(5)" in method(
         text, "__init__"
     )
-    assert "    if size == 3:\n        x = self.dense(x)\n    else:\n        x = self.dense_1(x)" in method(
+    assert "    if size == 3:\n        x = self.dense_1(x)\n    else:\n        x = self.dense_2(x)" in method(
         text, "call"
     )
 
@@ -59,8 +59,9 @@ def test_in_a_loop() -> None:
     """
     text = migrate(model_fn(body))
     assert ".append(None)" not in text
-    assert 'for units, dense, dense_1 in zip(params["sizes"], self.dense_layers, self.dense_1_layers):' in text.replace(
-        "self.params", "params"
+    assert (
+        'for units, dense_1, dense_2 in zip(params["sizes"], self.dense_1_layers, self.dense_2_layers):'
+        in text.replace("self.params", "params")
     )
 
 
@@ -81,7 +82,7 @@ def block(x, units):
     predictions = tf.layers.dense(x, 1)
     """
     text = migrate(model_fn(body, before=helper))
-    assert "        if x.shape[-1] != self.units:\n            x = self.dense_1(x)\n" in text
+    assert "        if x.shape[-1] != self.units:\n            x = self.dense_2(x)\n" in text
 
 
 SHAPE_LIST = """

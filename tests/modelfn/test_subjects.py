@@ -154,3 +154,24 @@ def test_model_fns_of_two_files() -> None:
     source = BODY.format(head="", name="model_fn")
     texts = migrate_all({"main.py": main, "deep.py": source, "wide.py": source})
     assert classes(texts["deep.py"]) == ["DeepModel"] and classes(texts["wide.py"]) == ["WideModel"]
+
+
+@pytest.mark.parametrize(
+    ("docstring", "expected"),
+    [
+        ("ESMM: clicks and conversions", "ESMMModel"),
+        ("Deep & Cross Network on clicks.", "DeepCrossNetworkModel"),
+        ("A click-through model: three parts", "ClickThroughModel"),
+        ("Run BERT on SQuAD", "BERTModel"),
+        ("Predict house prices - with columns", "HousePricesModel"),
+        ("Trains a network on digits.", "Model"),
+        ("Finds words of sentences", "Model"),
+        ("The model and its input, for tasks", "Model"),
+        ("An example of training", "Model"),
+        ("A very long name that hardly anybody would give to a class: so", "LongNameModel"),
+        ("All that a file can say without a name", "Model"),
+        ("", "Model"),
+    ],
+)
+def test_how_the_docstring_of_the_file_begins(docstring: str, expected: str) -> None:
+    assert classes(migrate(f'"""{docstring}"""\n{program("")}')) == [expected]

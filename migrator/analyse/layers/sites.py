@@ -15,6 +15,7 @@ from migrator.analyse.layers.built import built, is_known, walked
 from migrator.analyse.layers.lateweights import check_names, late, made_when_called
 from migrator.analyse.layers.objects import holder, settled
 from migrator.analyse.layers.site import RESERVED, Site, Turns
+from migrator.analyse.layers.unnamed import kind_of, kinds_of
 from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.flow import Leaf
 from migrator.analyse.statements.names import targets
@@ -162,9 +163,14 @@ def _name(plan: Plan, sites: list[Site]) -> None:
     named: dict[str, set[str]] = {}
     """Names of layers, with what they would be together with their scopes."""
     for site in made:
-        own = _literal_name(site.layer.name) or assigned.get(id(site.call)) or _kind(site)
+        own = _literal_name(site.layer.name) or assigned.get(id(site.call)) or kind_of(site)
         named.setdefault(own, set()).add(_scoped(plan, site, own))
-    counts: dict[str, int] = {}
+    nameless = [site for site in sites if site.makes or (site.layer.late and not site.layer.weight)]
+    nameless = [site for site in nameless if _own_name(plan, site, assigned) is None]
+    apart = {site for site in nameless if site in made and len(named.get(kind_of(site), ())) > 1}
+    apart = {site for site in apart if _scoped(plan, site, kind_of(site)) != kind_of(site)}
+    """Those that their scopes tell from others of their kind."""
+    kinds = kinds_of([site for site in nameless if site not in apart], _ANONYMOUS.match)
     items: set[str] = {n for leaf in plan.flow.leaves for c in comprehensions(leaf.node) for n in targets(c.target)}
     objects: dict[str, str] = {}
     for site in (site for site in sites if site.makes or (site.layer.late and not site.layer.weight)):
@@ -175,18 +181,9 @@ def _name(plan: Plan, sites: list[Site]) -> None:
                 raise Unsupported(f"`{held}` is one variable or layer here, and another one above", site.call)
             site.attribute = objects[held]
             continue
-        base = _literal_name(site.layer.name)
-        if base is None and site.layer.helper is not None:
-            assigned.pop(id(site.call), None)  # a part of the network is called after its function
+        base = _own_name(plan, site, assigned)
         if base is None:
-            base = assigned.get(id(site.call)) or _literal_name(_key(plan, site.call))
-        if base is None:
-            number = counts.get(site.layer.scope, 0)
-            counts[site.layer.scope] = number + 1
-            kind = _kind(site)
-            base = kind if not number else f"{kind}_{number}"
-            if len(named.get(kind, ())) > 1 and site in made and _scoped(plan, site, kind) != kind:
-                base, counts[site.layer.scope] = kind, number
+            base = kind_of(site) if site in apart else kinds[id(site.call)]
         item = base if base not in RESERVED else base + "_layer"
         if len(base) == 1 or (len(named.get(base, ())) > 1 and site in made):
             scoped = _scoped(plan, site, base)
@@ -218,6 +215,12 @@ def _name(plan: Plan, sites: list[Site]) -> None:
             items.add(local)
 
 
+def _own_name(plan: Plan, site: Site, assigned: dict[int, str]) -> str | None:
+    """The name that a layer is given, or that its result has; a part of the network is called after its function."""
+    result = assigned.get(id(site.call)) if site.layer.helper is None else None
+    return _literal_name(site.layer.name) or result or _literal_name(_key(plan, site.call))
+
+
 def _of_layers(plan: Plan, sites: list[Site]) -> set[str]:
     """Parameters that only say how layers are made: nothing holds them, so that a layer may have the name of one."""
     making = [site for site in sites if site.makes and not site.layer.built]
@@ -226,11 +229,6 @@ def _of_layers(plan: Plan, sites: list[Site]) -> set[str]:
     inside = {node for part in (*given, *heads) for node in walk(part)}
     loads = (node for node in walk(plan.function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
     return set(plan.statics) - {node.id for node in loads if node not in inside}
-
-
-def _kind(site: Site) -> str:
-    """What a layer without a name is called: ``dense``."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", site.layer.scope).lower()  # contrib's dropout is called Dropout
 
 
 def _scoped(plan: Plan, site: Site, letter: str) -> str:

@@ -420,6 +420,23 @@ def test_comments_on_an_estimator_that_keeps_the_helpers_stay() -> None:
     assert "# The Estimator\n" in text
 
 
+@pytest.mark.parametrize(
+    ("comment", "stays"),
+    [
+        ("# A RunConfig, to save often", False),
+        ("# a tf.estimator.RunConfig\n# in two lines", False),
+        ("# every tenth step, as on the cluster", True),
+        ("# As RunConfigs have it", True),
+        ("# RunConfig\n", True),
+    ],
+)
+def test_a_comment_on_a_configuration_that_goes(comment: str, stays: bool) -> None:
+    config = "config = tf.estimator.RunConfig(save_checkpoints_steps=10)\n"
+    estimator = ESTIMATOR.replace("params=", "config=config, params=")
+    text = migrate(f"{MODEL}{comment}\n{config}{estimator}estimator.train(make_input_fn(8, None), steps=20)\n")
+    assert "tf.estimator.RunConfig(" not in text and (comment in text) is stays
+
+
 @pytest.mark.parametrize("steps", ["steps", "max_steps"])
 def test_steps_on_batches_of_an_unknown_number(steps: str) -> None:
     """Keras 2 counts one step too many where such data end, be it by `take`."""
