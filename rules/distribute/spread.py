@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from migrator.rewrite import Replace, expr
 from migrator.vocabulary.diagnostics import Edit
 
+from ..loop.flow.exclusive import exclusive
 from ..loop.inputs import Input
 from ..loop.loop import Distribution, Loop
 from ..loop.page import Page
@@ -88,8 +89,9 @@ class Spread:
         if use.method == "evaluate":
             return self._by_one(use, use.input, use.limit)
         before = self.loop.uses[: self.loop.uses.index(use)]
+        reaching = [each for each in before if exclusive(self.module, each.call, use.call) is None]
         again = use.repeated and any(map(self._evaluates, self.loop.uses))
-        if again or any(map(self._evaluates, before[-1:])):
+        if again or any(map(self._evaluates, reaching[-1:])):
             return [f"{self.model}.steps_per_execution = 1"]
         return []
 
@@ -134,7 +136,7 @@ class Spread:
             return []
         lines = [restoring] if self.distribution.evened and use.saves else []
         lines += self._by_one(use, use.validation.input, use.validation.limit)
-        return [*lines, f"{self.model}.evaluate({self.evaluation(use, data)}, return_dict=True)"]
+        return [*lines, f"{self.model}.evaluate({self.evaluation(use, data)})"]
 
     def _steps(self, use: Use) -> str:
         return self.module.unused_name("steps", use.call)

@@ -114,7 +114,9 @@ class LoopWriter:
                 callbacks = self.callbacks.evaluated(use, model, functions)
                 if functions.lines:
                     yield from self.page.above(module.statement(use.call), functions.lines, apart=True)
-                yield from self.page.replaced(use.call, f"{model}.evaluate({data}{callbacks}, return_dict=True)")
+                unread = isinstance(module.parent(use.call), ast.Expr) and not module.path.endswith(".ipynb")
+                named = "" if unread else ", return_dict=True"  # a cell shows what it ends with
+                yield from self.page.replaced(use.call, f"{model}.evaluate({data}{callbacks}{named})")
             else:
                 yield from predictions.edits(use, model, data)
         for array in (array for array in self.loop.arrays if array.module is module):

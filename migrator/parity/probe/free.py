@@ -82,13 +82,12 @@ def install(free: Free) -> None:
         free.progress.say(free.taken, free.limit, "evaluating")
         busy.append("evaluate")
         try:
-            result = evaluate(self, *args, **named)
+            metrics = evaluate(self, *args, **{**named, "return_dict": True})
         finally:
             busy.remove("evaluate")
-        metrics = result if isinstance(result, dict) else dict(zip(self.metrics_names, np.atleast_1d(result).tolist()))
         kept = {key: free.writer.array(value) for key, value in metrics.items()}
         free.writer.event("metrics", call=free.calls["evaluate"], metrics=kept)
-        return result
+        return metrics if named.get("return_dict") else steps.listed(metrics)
 
     base.fit, base.evaluate = watched_fit, watched_evaluate
 

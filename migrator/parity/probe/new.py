@@ -162,12 +162,10 @@ def install(replay: Replay) -> None:
         busy.append("evaluate")
         try:
             with steps.one_step_per_call(self):
-                result = evaluate(self, **given)
+                metrics = evaluate(self, **{**given, "return_dict": True})  # names: Keras 3 has others in its list
+            result = metrics if given.get("return_dict") else steps.listed(metrics)
             if left and recorded is not None:  # data of which a generator keeps count are read once first
                 replay.compare_length(own, given.get("steps"), len(recorded), call)
-            metrics = result
-            if not isinstance(result, dict):
-                metrics = dict(zip(self.metrics_names, np.atleast_1d(result).tolist()))
             if again is not None and getattr(self, "loss", None) and "loss" in metrics:
                 metrics = {
                     **metrics,

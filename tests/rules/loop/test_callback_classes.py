@@ -195,7 +195,7 @@ COUNTS = "def begin(self):\n    self.n = 0\n\ndef after_run(self, run_context, r
 def test_a_hook_of_evaluations() -> None:
     text = migrate(program(COUNTS, "estimator.evaluate(input_fn, steps=2, hooks=[H()])\n"))
     assert "def on_test_begin(" in text and "def on_test_batch_end(" in text and "on_train" not in text
-    assert "model.evaluate(input_fn().take(2), callbacks=[H()], return_dict=True)" in joined(text)
+    assert "model.evaluate(input_fn().take(2), callbacks=[H()])" in joined(text)
 
 
 def test_a_hook_of_trainings_and_evaluations() -> None:

@@ -92,7 +92,7 @@ estimator = tf.estimator.Estimator(model_fn, params=PARAMS)
     "before, after",
     [
         ("estimator.train(read, steps=3)", 'model.fit(read(mode="train", params=PARAMS).take(3))'),
-        ("estimator.evaluate(read)", 'model.evaluate(read(mode="eval", params=PARAMS), return_dict=True)'),
+        ("estimator.evaluate(read)", 'model.evaluate(read(mode="eval", params=PARAMS))'),
         (
             "estimator.train(lambda mode, params: read(mode, 2, params), steps=3)",
             'model.fit(read("train", 2, PARAMS).take(3))',
@@ -270,7 +270,7 @@ def test_one_batch_that_is_read_again_and_again(read: str) -> None:
     use = "estimator.train(read, steps=3)\nestimator.evaluate(lambda: ({'x': [[2.0]]}, [[1.0]]), steps=1)\n"
     assert migrate(MODEL + before + ESTIMATOR + use).endswith(
         "model.fit(tf.data.Dataset.from_tensors(read()).repeat().take(3))\n"
-        "model.evaluate(tf.data.Dataset.from_tensors(({'x': [[2.0]]}, [[1.0]])).repeat().take(1), return_dict=True)\n"
+        "model.evaluate(tf.data.Dataset.from_tensors(({'x': [[2.0]]}, [[1.0]])).repeat().take(1))\n"
     )
 
 

@@ -114,7 +114,7 @@ tf.estimator.train_and_evaluate(estimator, train_spec, eval_spec)
 
 
 def test_train_and_evaluate_evaluates_behind_a_training() -> None:
-    after = f"model.fit({SHARED}, steps_per_epoch=20)\n{OF_ONE}model.evaluate({ALL}, steps=steps, return_dict=True)"
+    after = f"model.fit({SHARED}, steps_per_epoch=20)\n{OF_ONE}model.evaluate({ALL}, steps=steps)"
     assert made(OF_CLUSTER, SPECS) == after
 
 
@@ -154,12 +154,12 @@ def test_servers_validate_once_by_one_worker() -> None:
         "    checkpoints.save(model.optimizer.iterations)\n"
         "    steps = len(make_input_fn(4, 1)())\n"
         "    model.steps_per_execution = steps  # by one worker, as each reads the data from their start\n"
-        "    model.evaluate(make_input_fn(4, 1)().repeat(), steps=steps, return_dict=True)"
+        "    model.evaluate(make_input_fn(4, 1)().repeat(), steps=steps)"
     )
     limited = made(OF_SERVERS, SPECS.replace(", steps=None", ", steps=3"), SAVED)
     assert "steps = len(make_input_fn(4, 1)().take(3))\n" in limited
     endless = made(OF_SERVERS, SPECS.replace("4, 1), steps=None", "4, None), steps=3"), SAVED)
-    assert "steps = 3\n" in endless and endless.endswith("steps=steps, return_dict=True)")
+    assert "steps = 3\n" in endless and endless.endswith("steps=steps)")
     assert "\nmodel.steps_per_execution = 1\nmodel.fit(" in made(OF_SERVERS, SPECS + TRAIN)
 
 
@@ -365,3 +365,11 @@ def test_what_an_estimator_did_otherwise_is_said_where_it_is_written() -> None:
         "    loss = ", '    predictions = predictions + tf.get_variable("more", [1])\n    loss = '
     )
     assert split in migrate(more + MADE + TRAIN)
+
+
+def test_a_prediction_in_place_of_an_evaluation_runs_by_steps_as_ever() -> None:
+    choice = "if EVAL:\n    {}else:\n    print(estimator.predict(make_input_fn(4, 1)))\n"
+    text = made(OF_SERVERS, choice.format(EVALUATE))
+    assert "steps_per_execution = steps" in text and "steps_per_execution = 1" not in text
+    text = made(OF_SERVERS, choice.replace("else:", "if PREDICT:").format(EVALUATE))
+    assert "    model.steps_per_execution = 1\n" in text

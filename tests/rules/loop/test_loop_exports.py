@@ -322,7 +322,7 @@ def test_the_newest_checkpoint_is_restored_where_something_reads_the_model_later
 
 def test_exports_read_the_newest_checkpoint_after_an_evaluation_of_another_one() -> None:
     text = joined(migrated(export='estimator.evaluate(input_fn, checkpoint_path="model/model.ckpt-2")\n' + EXPORT))
-    assert text.endswith(f"return_dict=True)\n{NEWEST}{archived(FOLDER, SERVE)}")
+    assert text.endswith(f"model.evaluate(input_fn())\n{NEWEST}{archived(FOLDER, SERVE)}")
 
 
 def test_the_step_of_an_evaluation_is_that_of_the_newest_checkpoint() -> None:

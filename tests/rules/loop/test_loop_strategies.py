@@ -86,7 +86,7 @@ def test_an_input_function_is_told_of_replicas() -> None:
 def test_evaluations_read_each_batch_once() -> None:
     model = COMPILED.replace("def input_fn():", "def input_fn(input_context=None):")
     text = made(MIRRORED, after=TRAIN + "estimator.evaluate(make_input_fn(4, 1))\n", model=model)
-    assert text.endswith("model.evaluate(make_input_fn(4, 1)(), return_dict=True)")
+    assert text.endswith("model.evaluate(make_input_fn(4, 1)())")
 
 
 def test_steps_of_earlier_runs_count() -> None:

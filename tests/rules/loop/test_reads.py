@@ -98,7 +98,7 @@ if FOLDER:
     checkpoint.restore(FOLDER).assert_existing_objects_matched()
 for score in model.predict({READ}(), verbose=0)['score']:
     print(score)
-{NEWEST}model.evaluate({READ}(), return_dict=True)
+{NEWEST}model.evaluate({READ}())
 """
     assert loop(before) == after
 
