@@ -177,7 +177,7 @@ def _followed(
     )
     reason = reason or of_folders([*uses, *exported, *(read for read in reads if read.needs_checkpoint)], uses)
     reason = reason or of_exports(exported)
-    steps = steps_read(modules, uses, exported, inside)
+    steps = steps_read(project, modules, uses, exported, inside)
     if reason or isinstance(steps, str):
         return NotPlain(reason or str(steps))
     arrays = tuple(array_inputs(project, uses))

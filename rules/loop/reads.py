@@ -7,8 +7,10 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
+from migrator.normalise.draft.returns import own_returns
 from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
+from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
 from migrator.resolve.text import Spans
 
@@ -123,7 +125,11 @@ def _of_config(module: Module, field: ast.Attribute, node: ast.expr, sources: tu
 
 
 def steps_read(
-    modules: Collection[Module], uses: list[Use], exports: Collection[Place], inside: Mapping[str, Spans]
+    project: Project,
+    modules: Collection[Module],
+    uses: list[Use],
+    exports: Collection[Place],
+    inside: Mapping[str, Spans],
 ) -> list[Read] | str:
     """The places that read the step which the result of an evaluation has, or why they are not understood."""
     found: list[Read] = []
@@ -134,14 +140,31 @@ def steps_read(
         for constant in _constants(module):
             if isinstance(module.parent(constant), (ast.List, ast.Tuple, ast.Set)) and NAMES.encode() in module.source:
                 continue  # one of the names of variables
-            if spans.hold(module.span(constant)):
-                continue
             subscript = module.parent(constant)
+            if spans.hold(module.span(constant)) or _is_own(project, module, constant, subscript):
+                continue
             use = _evaluated(module, subscript, uses, exports) if constant.value == STEP else None
             if use is None or not isinstance(subscript, ast.Subscript) or _trains_between(module, subscript, use, uses):
                 return "the global step that an evaluation returns"
             found.append(Read(module, subscript, STEP, use.receiver, use.sources))
     return found
+
+
+def _is_own(project: Project, module: Module, key: ast.Constant, at: ast.AST | None) -> bool:
+    """Whether a key names a variable, or an entry of a dict of the program: one that is made, or that a function returns."""
+    if isinstance(at, ast.Call):
+        return isinstance(at.func, ast.Attribute) and at.func.attr == VALUE
+    if isinstance(at, ast.Dict):
+        return key in at.keys
+    held = at.value if isinstance(at, ast.Subscript) and key is at.slice else None
+    statement = module.assignment(held) if isinstance(held, ast.Name) else None
+    made = statement.value if statement is not None else None
+    found = project.definition(module, made.func) if isinstance(made, ast.Call) else None
+    if found is None or not isinstance(found.node, ast.FunctionDef):
+        return False
+    shown = [each.value for each in own_returns(found.node)]
+    keys = [[k.value for k in d.keys if isinstance(k, ast.Constant)] for d in shown if isinstance(d, ast.Dict)]
+    return len(keys) == len(shown) > 0 and all(key.value in each for each in keys)
 
 
 def _constants(module: Module) -> Iterator[ast.Constant]:

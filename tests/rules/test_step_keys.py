@@ -38,3 +38,25 @@ def test_a_key_that_is_looked_for(read: str) -> None:
 
 def test_other_uses_stay() -> None:
     assert "GraphKeys.GLOBAL_STEP)" in migrate(MODEL + f"print({KEY})\n")
+
+
+def test_the_step_is_read_as_a_variable() -> None:
+    text = migrate(MODEL + f"print(result['loss'], estimator.get_variable_value({KEY}))\n")
+    assert "print(result['loss'], model.optimizer.iterations.numpy())" in text
+
+
+SCORES = f"""
+def scores():
+    return {{"loss": result["loss"], {KEY}: 3}}
+
+
+found = scores()
+print(found["global_step"])
+"""
+
+
+def test_an_entry_of_a_dict_of_the_program_is_another() -> None:
+    text = migrate(MODEL + SCORES)
+    assert '"global_step": 3' in text and 'found["global_step"]' in text and "model.fit(" in text
+    other = SCORES.replace('return {"loss": result["loss"], ' + KEY + ": 3}", "return result")
+    assert 'found["global_step"]' in other and "evaluate(estimator, input_fn)" in migrate(MODEL + other)
