@@ -136,7 +136,7 @@ def _is_dict(module: Module, node: ast.expr) -> bool | None:
     """Whether predictions are a dict; None: nobody can tell."""
     statement = module.assignment(node) if isinstance(node, ast.Name) else None
     value = node if statement is None else statement.value
-    if isinstance(value, ast.Dict):
+    if isinstance(value, (ast.Dict, ast.DictComp)):
         return True
     name = module.resolve(value.func) if isinstance(value, ast.Call) else None
     return False if name is not None and name.startswith("tensorflow.") else None

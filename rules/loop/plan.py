@@ -48,7 +48,15 @@ from .uses import use_of
 from .variables import NAMES as OF_WEIGHTS
 from .variables import VALUE
 
-_NEUTRAL_NAMES = ("ModeKeys", "EstimatorSpec", "Estimator", "inputs.numpy_input_fn", "inputs.pandas_input_fn")
+_OUTPUTS = ("export.PredictOutput", "export.ClassificationOutput", "export.RegressionOutput")
+_NEUTRAL_NAMES = (
+    "ModeKeys",
+    "EstimatorSpec",
+    "Estimator",
+    "inputs.numpy_input_fn",
+    "inputs.pandas_input_fn",
+    *_OUTPUTS,
+)
 """Names of the library that stand for nothing else in a program whose loop is understood."""
 
 _LOOKED_AT = NAMES | RECEIVERS | EXPORTERS

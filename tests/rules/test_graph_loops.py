@@ -162,3 +162,25 @@ def test_summaries_without_a_folder_go_nowhere() -> None:
 def test_predictions_that_are_a_tensor_are_rows() -> None:
     text = migrated(PROGRAM.replace('{"p": w}', "tf.square(features['x'])").replace('row["p"] for', "row for"))
     assert "print([row for row in model.predict(input_fn(), verbose=0)])" in text
+
+
+OUTPUTS = PROGRAM.replace(
+    '{"p": w}, loss, train_op)',
+    '{"p": w}, loss, train_op, export_outputs={"serving_default": tf.estimator.export.PredictOutput({"p": w})})',
+)
+
+
+def test_outputs_of_exports_that_nobody_makes() -> None:
+    text = migrated(OUTPUTS)
+    assert "GraphModel(" in text and "model.fit(" in text and 'export_outputs={"serving_default": {"p": w}}' in text
+
+
+def test_predictions_that_a_comprehension_makes() -> None:
+    text = migrated(PROGRAM.replace('{"p": w}, loss', "{name: w for name in 'p'}, loss"))
+    assert 'print([p for p in model.predict(input_fn(), verbose=0)["p"]])' in text
+
+
+def test_an_export_keeps_the_helpers() -> None:
+    receiver = 'tf.estimator.export.build_raw_serving_input_receiver_fn({"x": tf.zeros([1, 1])})'
+    text = migrated(OUTPUTS + f'estimator.export_saved_model("out", {receiver})\n')
+    assert "train(estimator, input_fn, max_steps=3)" in text
