@@ -11,6 +11,7 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
 from migrator.analyse.results.stepvalues import StepValues
 from migrator.resolve.module import Module
+from migrator.resolve.project import Project
 from migrator.resolve.reasons import reason_at
 from migrator.resolve.text import Spans
 
@@ -19,6 +20,7 @@ from ..loop.data.datasets import Reader
 from ..loop.page import Page
 from ..loop.places import has_its_line, moves
 from ..loop.settings import Settings, is_same
+from ..program.unused_code import unused_spans
 from .callback_classes import OwnHook, own_hook_of
 from .early_stops import EarlyStop, early_stop_of, stops_early
 from .elements import Condition, Element, elements_of
@@ -358,10 +360,12 @@ def is_listener(name: str) -> bool:
     return name in _LISTENERS
 
 
-def of_hooks(modules: Sequence[Module], inside: Mapping[str, Spans], known: Collection[ast.AST]) -> str:
-    """Why hooks stay, beside those that are understood."""
+def of_hooks(
+    project: Project, modules: Sequence[Module], inside: Mapping[str, Spans], known: Collection[ast.AST]
+) -> str:
+    """Why hooks stay, beside those that are understood, and those of code that nothing names."""
     for module in modules:
-        spans = inside.get(module.path, Spans())
+        spans = Spans([*inside.get(module.path, ()), *unused_spans(project.modules.values(), module)])
         for node, name in module.references():
             if is_known(name) and node not in known and not spans.hold(module.span(node)):
                 return reason_at(f"tf.{name.split('.', 1)[1]}", module, node)

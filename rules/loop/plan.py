@@ -92,7 +92,9 @@ def loop_of(
     draws = any(is_shared_generator(name) for module in modules for _, name in module.references())
     loop = _followed(project, modules, sources, inside, draws)
     if isinstance(loop, Loop):
-        reason = of_hooks(modules, inside, told.union(*(use.names for use in loop.uses))) or _of_logs(loop.uses)
+        reason = of_hooks(project, modules, inside, told.union(*(use.names for use in loop.uses))) or _of_logs(
+            loop.uses
+        )
         reason = reason or of_own_hooks(project, [own for use in loop.uses for own in use.own])
         reason = reason or _of_evaluated_hooks(loop)
     return NotPlain(reason) if reason else loop

@@ -400,6 +400,7 @@ class ProgramRewrite(LoopRewrite):
         driver.handled |= handled
         inside, sources = self._spans(module), self.loop.sources if isinstance(self.loop, Loop) else ()
         gone = {node for source in sources for node in source.settings.calls}
+        idle = self._helpers[module.path].unused
         with self.obstacles:
             driver.edits += self._columns.outside(module, driver, inside)
         self._unused_specs(module)
@@ -411,6 +412,8 @@ class ProgramRewrite(LoopRewrite):
             with self.obstacles:
                 if any(known(driver, node, name) for known in _REFERENCES):
                     continue
+                if hook_of(name) and not name.startswith(PREFIX) and idle.hold(module.span(node)):
+                    continue  # TensorFlow 2 has it among what is old
                 if (name.startswith(PREFIX) or hook_of(name)) and not driver.reference(node, name):
                     raise Unsupported(f"tf.{name.split('.', 1)[1]} is not migrated yet", node)
         configuration_edits(driver, inside, self.obstacles)

@@ -6,7 +6,7 @@ import textwrap
 from importlib import import_module
 
 import pytest
-from modelfn.programs import run, units
+from modelfn.programs import model_fn, run, units
 
 from migrator.normalise.draft.draft import Drafts
 from migrator.resolve.module import Module
@@ -120,3 +120,16 @@ def test_hooks_of_a_spec() -> None:
     text = outcomes["program.py"].after.decode()
     assert [unit.tier for unit in units(outcomes)] == ["native"]
     assert "class H(tf.keras.callbacks.Callback):" in text and "if batch % 5 == 0:" in text and ".fit(" in text
+
+
+def test_a_class_that_nothing_makes_does_not_stand_in_the_way() -> None:
+    body = model_fn("predictions = tf.layers.dense(features, 1)", after="").partition("def model_fn")[2]
+    unused = f"import tensorflow as tf\n\n\nclass Unused(tf.train.LoggingTensorHook):\n{textwrap.indent(INIT, '    ')}"
+    use = (
+        "def inputs():\n    return tf.data.Dataset.from_tensors(([[1.0]], [[2.0]]))\n\n\n"
+        "estimator = tf.estimator.Estimator(model_fn, params={})\nestimator.train(inputs, steps=1)\n"
+    )
+    outcomes = run(f"{unused}\n\ndef model_fn{body}\n\n{use}")
+    text = outcomes["program.py"].after.decode()
+    assert [unit.tier for unit in units(outcomes)] == ["native"] and "model.fit(" in text
+    assert "class Unused(tf.compat.v1.train.LoggingTensorHook):" in text and len(outcomes) == 1
