@@ -7,7 +7,7 @@ from migrator.normalise.functions import joined_values, known_nones, settled_cho
 from migrator.normalise.names import apart, asserted, fallback_sizes, filled_dicts, optional_imports
 from migrator.normalise.objects import copied
 
-from ..canned import chosen_estimators, head_specs
+from ..canned import chosen_estimators, head_specs, named_makers
 from ..desugar import (
     clocked_saves,
     device_filters,
@@ -78,6 +78,7 @@ FILES: tuple[Desugaring[OfFiles], ...] = (
     package_aliases.expand,
     step_keys.expand,
     handed_imports.expand,
+    named_makers.expand,
     chosen_estimators.expand,
     returned_keywords.expand,
     handed_keywords.expand,
