@@ -12,7 +12,7 @@ INPUT = """def inputs():
 COLUMNS = [tf.feature_column.numeric_column("x")]
 """
 TABLE = """MODELS = {
-    "linear": lambda folder, rate=0.1: tf.estimator.LinearRegressor(COLUMNS, model_dir=folder, optimizer=tf.train.FtrlOptimizer(rate)),
+    "linear": lambda folder, rate=0.1: tf.estimator.LinearRegressor(COLUMNS, folder, optimizer=tf.train.FtrlOptimizer(rate)),
     "deep net": lambda folder: tf.estimator.DNNRegressor([8], COLUMNS, folder),
 }
 for name in sorted(MODELS):
