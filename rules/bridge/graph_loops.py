@@ -14,6 +14,7 @@ from migrator.resolve.reasons import reason_at
 from ..hooks.prediction_hooks import predicts_with_hooks
 from ..loop.loop import Loop
 from ..loop.sources import Kind
+from .graph_exports import signatures_of_graphs
 
 MODEL, _HOOKED, _PREDICTING = "GraphModel", "HookedGraphModel", "HookedPredictions"
 """Classes around a model_fn that `compile` and `fit` know: without hooks, with some, and with some of predictions."""
@@ -36,8 +37,16 @@ def kind_of_graphs(modules: Sequence[Module], hooked: bool) -> Kind:
     made = any(True for module in modules for _ in _spec_calls(module))
     if len(kinds) > 1 or None in kinds or not (kinds or made):  # who gives none cannot predict
         reason = reason or "predictions that are not seen to be a dict"
+    signatures = signatures_of_graphs(modules, True in kinds)
     return Kind(
-        True in kinds, reason, compiled=True, needs_keras_2=True, names=hooks, watched=True, takes_batches=hooked
+        True in kinds,
+        reason,
+        signatures=signatures,
+        compiled=True,
+        needs_keras_2=True,
+        names=hooks,
+        watched=True,
+        takes_batches=hooked,
     )
 
 

@@ -10,7 +10,7 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.plan import Plan
 from migrator.analyse.results.exports import PREDICTIONS, Signature, exports, is_default, served_by
 
-_DEFAULT = '"serving_default"'
+DEFAULT = '"serving_default"'
 _HEADS = frozenset({"multi_class_head", "binary_classification_head", "regression_head"})
 _VERBS = {"PredictOutput": "predict", "ClassificationOutput": "classify", "RegressionOutput": "regress"}
 _HEADS |= {"MultiClassHead", "BinaryClassHead", "RegressionHead"}
@@ -60,8 +60,8 @@ class Signatures:
 
     def has_default(self, text: bool) -> bool:
         """Whether one is served to clients that name none, of a model that is fed one text if `text`."""
-        default = any(each.key == _DEFAULT for each in self.given(text))
-        return default or (text and any(f'"{key}"' == _DEFAULT for key, _ in self.by_text))
+        default = any(each.key == DEFAULT for each in self.given(text))
+        return default or (text and any(f'"{key}"' == DEFAULT for key, _ in self.by_text))
 
     def verbs(self, text: bool) -> list[tuple[str, str]]:
         """Signatures that clients call by other methods than ``predict``, as they are written, with these."""
@@ -81,7 +81,7 @@ class Signatures:
 
 def signatures_of_keras(output: str) -> Signatures:
     """That of a Keras model of the program, which `output` names the one output of."""
-    return Signatures((Served(_DEFAULT, output=output),))
+    return Signatures((Served(DEFAULT, output=output),))
 
 
 def signatures_of(plan: Plan, has_dicts: bool) -> Signatures:
@@ -97,16 +97,16 @@ def signatures_of(plan: Plan, has_dicts: bool) -> Signatures:
     if not has_dicts and (not found.signatures or any(signature.predictions for signature in found.signatures)):
         return Signatures(refused="a signature of one tensor")
     if not found.signatures:
-        return Signatures((Served(_DEFAULT),))
+        return Signatures((Served(DEFAULT),))
     keys = [_key(plan, signature) for signature in found.signatures]
     if "" in keys:
         return Signatures(refused="a signature whose name is not seen")
     if not all(map(functools.partial(_is_seen, plan), found.signatures)):
         return Signatures(refused="a signature whose outputs are not seen")
     served = [Served(key, served_by(plan, each), _VERBS[each.kind]) for key, each in zip(keys, found.signatures)]
-    if len(keys) > 1 and _DEFAULT not in keys:
+    if len(keys) > 1 and DEFAULT not in keys:
         return Signatures(refused="signatures without a default")
-    default = [replace(each, key=_DEFAULT) for each in served if len(keys) == 1]  # as which it is served, too
+    default = [replace(each, key=DEFAULT) for each in served if len(keys) == 1]  # as which it is served, too
     return Signatures(tuple({each.key: each for each in [*default, *served]}.values()))
 
 
@@ -127,4 +127,4 @@ def _key(plan: Plan, signature: Signature) -> str:
     key = signature.key
     if isinstance(key, ast.Constant) and isinstance(key.value, str):
         return f'"{key.value}"' if key.value.isidentifier() else ""
-    return _DEFAULT if is_default(plan, key) else ""
+    return DEFAULT if is_default(plan, key) else ""

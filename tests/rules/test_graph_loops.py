@@ -184,3 +184,69 @@ def test_an_export_keeps_the_helpers() -> None:
     receiver = 'tf.estimator.export.build_raw_serving_input_receiver_fn({"x": tf.zeros([1, 1])})'
     text = migrated(OUTPUTS + f'estimator.export_saved_model("out", {receiver})\n')
     assert "train(estimator, input_fn, max_steps=3)" in text
+
+
+SERVING = """\
+def serving_input_fn():
+    features = {"x": tf.placeholder(tf.float32, [None, 1])}
+    return tf.estimator.export.ServingInputReceiver(features, features)
+
+
+estimator.export_saved_model("served", serving_input_fn)
+"""
+NAMED = PROGRAM.replace("    return tf.estimator", '    predictions = {"p": w}\n    return tf.estimator').replace(
+    'mode, {"p": w}, ', "mode, predictions, "
+)
+OUTPUT = 'export_outputs={"rows": tf.estimator.export.PredictOutput(predictions)}'
+
+
+def exporting(outputs: str, program: str = NAMED) -> str:
+    return program.replace("train_op)", f"train_op, {outputs})") + SERVING
+
+
+@pytest.mark.parametrize(
+    ("outputs", "keys"),
+    [
+        ("export_outputs=None", ["serving_default"]),
+        (OUTPUT, ["serving_default", "rows"]),
+        (OUTPUT.replace("rows", "serving_default"), ["serving_default"]),
+        (OUTPUT.replace("(predictions)", "(outputs=predictions)"), ["serving_default", "rows"]),
+    ],
+)
+def test_signatures_that_give_the_predictions(outputs: str, keys: list[str]) -> None:
+    text = migrated(exporting(outputs))
+    assert "model = GraphModel(model_fn, " in text and "tf.keras.export.ExportArchive()\n" in text
+    assert "model.predict_step, input_signature=[serving_input_fn()]" in text
+    assert [key for key in ("serving_default", "rows") if f'archive.add_endpoint("{key}", ' in text] == keys
+
+
+def test_signatures_that_a_name_holds_in_the_model_fn() -> None:
+    held = NAMED.replace(
+        "    return tf.estimator", f"    outputs = {OUTPUT.partition('=')[2]}\n    return tf.estimator"
+    )
+    assert 'archive.add_endpoint("rows", ' in migrated(exporting("export_outputs=outputs", held))
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        OUTPUT.replace("(predictions)", '({"p": w, "q": w})'),
+        OUTPUT.replace("Predict", "Regression"),
+        "export_outputs={KEY: tf.estimator.export.PredictOutput(predictions)}",
+        "export_outputs=OUTPUTS",
+        OUTPUT[:-1] + ', "more": tf.estimator.export.PredictOutput(predictions)}',
+    ],
+)
+def test_other_signatures_keep_the_helpers(outputs: str) -> None:
+    text = migrated(exporting(outputs))
+    assert "estimator = graph_model(model_fn, " in text and "export_saved_model(estimator, " in text
+
+
+def test_predictions_that_may_be_others_keep_the_helpers() -> None:
+    again = NAMED.replace("    return tf.estimator", "    predictions = dict(predictions)\n    return tf.estimator")
+    assert "estimator = graph_model(model_fn, " in migrated(exporting(OUTPUT, again))
+
+
+def test_tables_keep_the_helpers_of_what_is_exported() -> None:
+    table = "TABLE = tf.contrib.lookup.index_table_from_tensor\n\n\ndef model_fn("
+    assert "estimator = graph_model(model_fn, " in migrated(exporting(OUTPUT, NAMED.replace("def model_fn(", table)))
