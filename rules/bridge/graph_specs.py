@@ -72,10 +72,18 @@ class GraphSpecs:
                 self.driver.replace(node, f"{self.driver.tensorflow()}.compat.v1.train.{short}")
         elif name in _INITIALIZERS and not on_own_graph(self.module, node):
             self.driver.replace(node, f"{self.driver.tensorflow()}.no_op")  # the model starts its variables
+        elif name == SAVER and self._is_of_hook(node):
+            raise Unsupported("a hook with a Saver of its own finds variables by names of a graph", node)
         elif name == "tensorflow.train.Scaffold":
             call = self.module.parent(node)
             if isinstance(call, ast.Call) and call.func is node:
                 self._scaffold(call)
+
+    def _is_of_hook(self, node: ast.expr) -> bool:
+        """Whether a class of hooks is around a node."""
+        owner = self.module.nearest(node, ast.ClassDef)
+        bases = owner.bases if isinstance(owner, ast.ClassDef) else []
+        return any((self.module.resolve(base) or "").endswith("SessionRunHook") for base in bases)
 
     def _trains(self, node: ast.expr) -> bool:
         """Whether the function around a hook also trains."""

@@ -286,6 +286,15 @@ def test_a_hook_class_of_the_program_stays() -> None:
     assert "class Hook(tf.compat.v1.train.SessionRunHook):" in text
 
 
+def test_a_hook_class_with_a_saver_is_refused() -> None:
+    hook = (
+        "class Hook(tf.train.SessionRunHook):\n    def begin(self):\n        self._saver = tf.train.Saver(AVERAGES)\n\n"
+    )
+    text = PROGRAM.replace("def input_fn", hook + "def input_fn")
+    after, said, _ = migrated(text)
+    assert after == text and any("a hook with a Saver of its own" in message for message in said)
+
+
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
