@@ -140,3 +140,18 @@ def line_above(module: Module, node: ast.expr) -> ast.stmt | None:
         return None
     chained = isinstance(statement, ast.If) and module.source[start : start + 4] == b"elif"
     return None if chained or isinstance(statement, (ast.FunctionDef, ast.ClassDef, ast.With)) else statement
+
+
+def counter_of(module: Module, node: ast.AST, made: Iterable[ast.AST]) -> str | None:
+    """The name that counts the turns of the loop in which a place stands, ``for epoch in range(epochs):``, and all that is
+    `made` does not."""
+    around = module.nearest(node, (ast.For, ast.AsyncFor, ast.While, ast.Lambda, ast.FunctionDef, ast.ClassDef))
+    if not isinstance(around, ast.For) or not isinstance(around.target, ast.Name) or around.target.id.startswith("_"):
+        return None
+    turns, target = around.iter, around.target
+    counts = isinstance(turns, ast.Call) and isinstance(turns.func, ast.Name) and turns.func.id == "range"
+    if not counts or "range" in module.bound_names or not isinstance(turns, ast.Call) or len(turns.args) > 2:
+        return None
+    bound = [each.node for each in module.bindings(target) if module.is_inside(each.node, around)]
+    own = bound == [target] and not any(module.is_inside(each, around) for each in made)
+    return target.id if own and not any(node in walk(each) for each in (turns, *around.orelse)) else None

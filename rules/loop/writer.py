@@ -24,7 +24,7 @@ from .inputs import Input
 from .loop import Loop
 from .making import Compiled, Names, is_held, made, restored, restoring, strategies
 from .page import Page
-from .places import is_simple, line_above
+from .places import counter_of, is_simple, line_above
 from .predictions import PredictionWriter
 from .reads import EVAL_DIR, Read
 from .remarks import of_what_is_gone
@@ -211,7 +211,10 @@ class LoopWriter:
         functions = Functions(self.page, use.call)
         callbacks = self._callbacks(use, model, functions)
         inner = [*functions.lines, *self.callbacks.recording(use, model), *of_what_is_gone(use)]
-        inner.append(f"{model}.fit({data}{callbacks})")
+        made = [source.construction.call for source in use.sources]
+        epoch = counter_of(self.module, use.call, made) if use.saves else None
+        told = f", initial_epoch={epoch}, epochs={epoch} + 1" if epoch is not None else ""  # one axis for TensorBoard
+        inner.append(f"{model}.fit({data}{told}{callbacks})")
         if use.saves and not use.listens:
             inner.append(f"{self._checkpoints(use, model)}.save({model}.optimizer.iterations)")
         inner += behind

@@ -42,6 +42,7 @@ def test_above_its_first_use_where_they_are_known_there(between: str) -> None:
 def test_a_loop_reads_the_data_of_its_first_turn() -> None:
     text = migrate(f"{MODEL}{MADE}for epoch in range(2):\n    {TRAIN}")
     assert place(text, BUILT) < place(text, RESTORED) < place(text, "for epoch in")
+    assert "initial_epoch=epoch,\n        epochs=epoch + 1," in text or "initial_epoch=epoch, epochs=epoch + 1" in text
     text = migrate(f"{MODEL}{MADE}count = 8\nfor epoch in range(2):\n    {TRAIN.replace('8', 'count')}")
     assert place(text, "count = 8") < place(text, BUILT) < place(text, RESTORED) < place(text, "for epoch in")
 

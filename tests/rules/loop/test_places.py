@@ -67,3 +67,31 @@ def test_what_stays(value: str, between: str) -> None:
 )
 def test_what_moves(value: str, between: str) -> None:
     assert moves(value, between)
+
+
+@pytest.mark.parametrize(
+    ("program", "counter"),
+    [
+        ("for epoch in range(4):\n    HERE\n", "epoch"),
+        ("for epoch in range(2, epochs):\n    if epoch:\n        x = HERE\n", "epoch"),
+        ("for run in range(2):\n    for epoch in range(4):\n        HERE\n", "epoch"),
+        ("for epoch in range(4):\n    pass\nfor epoch in range(4):\n    HERE\n", "epoch"),
+        ("HERE\n", None),
+        ("for _ in range(4):\n    HERE\n", None),
+        ("for epoch in range(0, 4, 2):\n    HERE\n", None),
+        ("for epoch in epochs:\n    HERE\n", None),
+        ("for epoch in range(4):\n    epoch += 1\n    HERE\n", None),
+        ("for epoch in range(4):\n    while x:\n        HERE\n", None),
+        ("for epoch in range(4):\n    def run():\n        HERE\n", None),
+        ("for epoch in range(4):\n    pass\nelse:\n    HERE\n", None),
+        ("for epoch in range(HERE):\n    pass\n", None),
+        ("for epoch in range(4):\n    MADE\n    HERE\n", None),
+        ("def range(n): return n\nfor epoch in range(4):\n    HERE\n", None),
+    ],
+)
+def test_what_counts_the_turns_of_a_loop(program: str, counter: str | None) -> None:
+    module = Module("program.py", program)
+    names = [node for node in ast.walk(module.tree) if isinstance(node, ast.Name)]
+    made = [node for node in names if node.id == "MADE"]
+    (here,) = (node for node in names if node.id == "HERE")
+    assert places.counter_of(module, here, made) == counter
