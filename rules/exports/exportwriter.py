@@ -73,7 +73,7 @@ class ExportWriter:
         if isinstance(export.held, ast.Assign) and export.decoded:
             path = self.page.text(export.held.targets[0])
         elif export.held is not None:
-            path = self.module.unused_name("path", export.call)
+            path = self.page.free(export.call, "path", "export_path")
             name = self.page.text(export.held.targets[0]) if isinstance(export.held, ast.Assign) else ""
             last = f"{name} = {path}.encode()" if name else f"return {path}.encode()"
             if isinstance(export.held, ast.Call):
@@ -115,7 +115,7 @@ class ExportWriter:
             if exporter.kind == "LatestExporter":
                 found.append(functions.add(EPOCH, "export_latest", lines))
                 continue
-            best = functions.name("best")
+            best = functions.name(self.page.free(use.call, "best", "best_logs"))
             functions.lines += [f"{best} = {{}}", ""]
             above, condition = [], f'not {best} or {best}["val_loss"] > logs["val_loss"]'
             if exporter.compare is not None:
@@ -199,7 +199,7 @@ class ExportWriter:
             made = self.page.text(fed.given)
         verbs = signatures.verbs(fed.text) if len(fed.choices) < 2 else []
         if verbs and not path:
-            path = self.module.unused_name("path", at)
+            path = self.page.free(at, "path", "export_path")
         lines = [f"{path} = {folder}"] if path else []
         if made:
             lines.append(f"{self.page.tf}.saved_model.save({model}, {path or folder}, signatures={made}({model}))")

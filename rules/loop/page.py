@@ -86,6 +86,11 @@ class Page:
         first = next((n for n in self.module.tree.body if isinstance(n, (ast.FunctionDef, ast.ClassDef))), None)
         return first is None or self.module.span(statement) < self.module.span(first)
 
+    def free(self, at: ast.AST, *names: str) -> str:
+        """The first of some names that the function around a node has not; else the last one, with underscores."""
+        free = (name for name in names if self.module.unused_name(name, at) == name)
+        return next(free, "") or self.module.unused_name(names[-1], at)
+
     def unbound(self, name: str) -> str:
         """A name, with underscores behind it where something in the file has it."""
         while name in self.module.bound_names:

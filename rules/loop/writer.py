@@ -100,7 +100,7 @@ class LoopWriter:
             yield from self.exports.exporters(use)
             data = self._data(use.input)
             if use.starts(self.loop.uses):
-                name = module.unused_name("data", use.call)
+                name = self.page.free(use.call, "data", "train_data")
                 yield from self.page.above(module.statement(use.call), self._begun(use, model, name, data))
                 data = name
             if use.method == "train":

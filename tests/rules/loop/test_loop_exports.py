@@ -320,6 +320,11 @@ def test_the_newest_checkpoint_is_restored_where_something_reads_the_model_later
     assert f"{RESTORED}{archived(FOLDER, SERVE)}{NEWEST}" in text
 
 
+def test_the_name_of_a_path_that_the_program_has_itself() -> None:
+    text = joined(migrated(export=f"path = {EXPORT}print(path)\n"))
+    assert "export_path = os.path.join(" in text and "path = export_path.encode()\n" in text
+
+
 def test_exports_read_the_newest_checkpoint_after_an_evaluation_of_another_one() -> None:
     text = joined(migrated(export='estimator.evaluate(input_fn, checkpoint_path="model/model.ckpt-2")\n' + EXPORT))
     assert text.endswith(f"model.evaluate(input_fn())\n{NEWEST}{archived(FOLDER, SERVE)}")
