@@ -185,7 +185,7 @@ class Generator(ModelWriter):
         known: dict[str, str] = {}
         """Attributes of metrics under conditions: those of one key, in arms of one condition, share theirs."""
         for entry in entries:
-            entry.attribute = known.get(entry.key) or self._metric_attribute(entry.key)
+            entry.attribute = known.get(entry.key) or self._metric_attribute(entry.key, entry.loop is not None)
             known.update({entry.key: entry.attribute} if entry.arm is not None else {})
             for leaf in entry.leaves:
                 alone = entry.loop is None and not _fills(leaf)
@@ -299,9 +299,10 @@ class Generator(ModelWriter):
             writer, [(key, writer.names.get(v, v) if isinstance(v, str) else writer.text(v)) for key, v in entries]
         )
 
-    def _metric_attribute(self, key: str) -> str:
+    def _metric_attribute(self, key: str, several: bool) -> str:
         base = re.sub(r"\W+", "_", key).strip("_").lower() or "metric"
         base = f"metric_{base}" if base[0].isdigit() else base
+        base = f"{base}_metrics" if several and not base.endswith("metrics") else base
         if base in self.taken or base in self.kept.values() or base in self.plan.statics:
             base += "_metric"
         while base in self.taken:

@@ -238,45 +238,45 @@ TURNS = "(1, 2)"
     [
         (
             f'for k in {TURNS}:\n    metrics["top_%d" % k] = tf.metrics.mean(predictions * k)',
-            f'self.top = [tf.keras.metrics.Mean(name="top_%d" % k) for k in {TURNS}]',
-            f"for k, top_metric in zip({TURNS}, self.top):\n        top_metric.update_state(y_pred * k)\n",
+            f'self.top_metrics = [tf.keras.metrics.Mean(name="top_%d" % k) for k in {TURNS}]',
+            f"for k, top_metric in zip({TURNS}, self.top_metrics):\n        top_metric.update_state(y_pred * k)\n",
         ),
         (
             f'for k in {TURNS}:\n    scaled = predictions * k\n    m = tf.metrics.mean(scaled)\n    metrics["top_%d" % k] = m',
-            f'self.top = [tf.keras.metrics.Mean(name="top_%d" % k) for k in {TURNS}]',
-            f"for k, top_metric in zip({TURNS}, self.top):\n"
+            f'self.top_metrics = [tf.keras.metrics.Mean(name="top_%d" % k) for k in {TURNS}]',
+            f"for k, top_metric in zip({TURNS}, self.top_metrics):\n"
             "        scaled = y_pred * k\n        top_metric.update_state(scaled)\n",
         ),
         (
             'for k in params["k"]:\n    metrics["k/%d" % k] = tf.metrics.precision_at_k(labels, predictions, k)',
-            'self.k = [PrecisionAtK(k, name="k/%d" % k) for k in params["k"]]',
-            "for k_metric in self.k:\n        k_metric.update_state(y, y_pred)\n",
+            'self.k_metrics = [PrecisionAtK(k, name="k/%d" % k) for k in params["k"]]',
+            "for k_metric in self.k_metrics:\n        k_metric.update_state(y, y_pred)\n",
         ),
         (
             'for k in ["a"]:\n    metrics[k] = tf.metrics.mean(labels)',
-            'self.mean = [tf.keras.metrics.Mean(name=k) for k in ["a"]]',
-            "for mean_metric in self.mean:\n        mean_metric.update_state(y)\n",
+            'self.mean_metrics = [tf.keras.metrics.Mean(name=k) for k in ["a"]]',
+            "for mean_metric in self.mean_metrics:\n        mean_metric.update_state(y)\n",
         ),
         (
             'n = [1, 2]\nfor k in n:\n    metrics["m%d" % k] = tf.metrics.mean(predictions)',
             'n = [1, 2]\n        self.loss_metric = BatchMean(name="loss")\n'
-            '        self.m = [tf.keras.metrics.Mean(name="m%d" % k) for k in n]',
-            "for m_metric in self.m:\n        m_metric.update_state(y_pred)\n",
+            '        self.m_metrics = [tf.keras.metrics.Mean(name="m%d" % k) for k in n]',
+            "for m_metric in self.m_metrics:\n        m_metric.update_state(y_pred)\n",
         ),
         (
             'p = "a_"\nfor k in ("b", "c"):\n    metrics[p + k] = tf.metrics.mean(predictions)',
-            'self.mean = [tf.keras.metrics.Mean(name=p + k) for k in ("b", "c")]',
-            "for mean_metric in self.mean:\n        mean_metric.update_state(y_pred)\n",
+            'self.mean_metrics = [tf.keras.metrics.Mean(name=p + k) for k in ("b", "c")]',
+            "for mean_metric in self.mean_metrics:\n        mean_metric.update_state(y_pred)\n",
         ),
         (
             f'metrics.update({{"m_%d" % i: tf.metrics.mean(predictions * i) for i in {TURNS}}})',
-            f'self.m = [tf.keras.metrics.Mean(name="m_%d" % i) for i in {TURNS}]',
-            f"for i, m_metric in zip({TURNS}, self.m):\n        m_metric.update_state(y_pred * i)\n",
+            f'self.m_metrics = [tf.keras.metrics.Mean(name="m_%d" % i) for i in {TURNS}]',
+            f"for i, m_metric in zip({TURNS}, self.m_metrics):\n        m_metric.update_state(y_pred * i)\n",
         ),
         (
             f'metrics = {{"m" + name: tf.metrics.mean(p) for name, p in zip("ab", {TURNS})}}',
-            f'self.m = [tf.keras.metrics.Mean(name="m" + name) for name, p in zip("ab", {TURNS})]',
-            f'for (name, p), m_metric in zip(zip("ab", {TURNS}), self.m):\n        m_metric.update_state(p)\n',
+            f'self.m_metrics = [tf.keras.metrics.Mean(name="m" + name) for name, p in zip("ab", {TURNS})]',
+            f'for (name, p), m_metric in zip(zip("ab", {TURNS}), self.m_metrics):\n        m_metric.update_state(p)\n',
         ),
     ],
 )
