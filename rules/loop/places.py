@@ -28,13 +28,12 @@ _PLAIN = frozenset("bool dict float int len list max min range round set sorted 
 def moves(
     module: Module, statement: ast.stmt, to: ast.AST, values: Iterable[ast.expr], along: Collection[ast.stmt] = ()
 ) -> bool:
-    """Whether values mean the same at a place as at the statement, which stands in the same block before it; those `along`
-    move with it."""
-    target = module.statement(to)
-    block = next((b for b in blocks(module.parent(statement)) if statement in b and target in b), None)
-    if block is None:
+    """Whether values mean the same at a place as at the statement, which stands before it in the same block, or in one around
+    that by `with` alone; those `along` move with it."""
+    between = _between(module, statement, module.statement(to))
+    if between is None:
         return False
-    between = [each for each in block[block.index(statement) + 1 : block.index(target)] if each not in along]
+    between = [each for each in between if each not in along]
     values = list(values)
     parts = [n for value in values for n in walk(value)]
     read = {ast.unparse(n) for n in parts if isinstance(n, (ast.Name, ast.Attribute))}
@@ -48,6 +47,19 @@ def moves(
     return not any(map(functools.partial(acts, module), parts)) or not any(
         acts(module, n) for each in between if not _is_made(module, each) for n in walk(each)
     )
+
+
+def _between(module: Module, statement: ast.stmt, target: ast.stmt) -> list[ast.AST] | None:
+    """What runs between two statements, the first of which stands in the block of the other, or in one around it."""
+    found: list[ast.AST] = []
+    block = next(b for b in blocks(module.parent(statement)) if statement in b)
+    while target not in block:
+        outer = module.parent(target)
+        if not isinstance(outer, ast.With):
+            return None
+        found = [*outer.items, *outer.body[: outer.body.index(target)], *found]
+        target = outer
+    return [*block[block.index(statement) + 1 : block.index(target)], *found]
 
 
 def _stored(node: ast.AST) -> Iterator[str]:
@@ -80,7 +92,7 @@ def acts(module: Module, node: ast.AST) -> bool:
     )
 
 
-def _is_made(module: Module, statement: ast.stmt) -> bool:
+def _is_made(module: Module, statement: ast.AST) -> bool:
     """Whether a statement makes a function, or something of TensorFlow, such as the next one of several that move."""
     if isinstance(statement, ast.FunctionDef):
         return True

@@ -294,3 +294,10 @@ def test_what_changes_is_said() -> None:
 def test_evaluations_by_time_are_said_to_be_none(asked: str, said: bool) -> None:
     text = made(call=called("make_input_fn(8, 1)", f"make_input_fn(4, 1){asked}"))
     assert text.startswith("# It is evaluated once, at the end: nothing goes by throttle_secs.\nmodel.fit(") is said
+
+
+def test_a_training_in_a_context_of_the_program() -> None:
+    *specs, call = SPECS.splitlines()
+    text = made(call="\n".join([*specs, "with Timer() as timer:", f"    {call}", "    print(timer)\n"]))
+    assert text.startswith("with Timer() as timer:\n    model.fit(make_input_fn(8, None)().take(20), ")
+    assert text.endswith("\n    print(timer)") and "Spec" not in text

@@ -95,3 +95,41 @@ def test_what_counts_the_turns_of_a_loop(program: str, counter: str | None) -> N
     made = [node for node in names if node.id == "MADE"]
     (here,) = (node for node in names if node.id == "HERE")
     assert places.counter_of(module, here, made) == counter
+
+
+def moves_into(value: str, head: str, before: str = "pass") -> object:
+    """Whether a value may move into a statement, behind another one in it."""
+    text = f"{FUNCTIONS}made = {value}\n{head}:\n    {before}\n    use(made)\n"
+    module = Module("program.py", text)
+    statement = next(node for node in module.tree.body if isinstance(node, ast.Assign))
+    (last,) = (
+        node for node in ast.walk(module.tree) if isinstance(node, ast.Call) and ast.unparse(node) == "use(made)"
+    )
+    return places.moves(module, statement, last, [statement.value])
+
+
+@pytest.mark.parametrize(
+    ("value", "head", "before"),
+    [
+        ("folder", "with Timer()", "print('between')"),
+        ("folder", "with Timer() as timer, open('log') as log", "timer.begin()"),
+        ("make_input_fn('a')", "with Timer()", "pass"),
+    ],
+)
+def test_what_moves_into_a_context(value: str, head: str, before: str) -> None:
+    assert moves_into(value, head, before)
+
+
+@pytest.mark.parametrize(
+    ("value", "head", "before"),
+    [
+        ("folder", "with Timer() as folder", "pass"),
+        ("folder", "with Timer()", "folder = 'b'"),
+        ("make_dir()", "with Timer()", "pass"),
+        ("folder", "if again", "pass"),
+        ("folder", "for again in range(3)", "pass"),
+        ("folder", "def run()", "pass"),
+    ],
+)
+def test_what_stays_out_of_a_block(value: str, head: str, before: str) -> None:
+    assert not moves_into(value, head, before)
