@@ -17,7 +17,7 @@ from migrator.resolve.symbols import Scope
 from migrator.resolve.syntax import is_main_block, walk
 from migrator.rewrite import Remove
 
-from .returned_configs import MADE
+from ..configs.returned_configs import MADE
 
 
 @Desugaring

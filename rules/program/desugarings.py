@@ -8,21 +8,18 @@ from migrator.normalise.names import apart, asserted, fallback_sizes, filled_dic
 from migrator.normalise.objects import copied
 
 from ..canned import chosen_estimators, head_specs, named_makers
+from ..configs import handed_configs, kept_configs, own_configs, replaced_configs, returned_configs
 from ..desugar import (
     clocked_saves,
     device_filters,
     gathered_arguments,
-    handed_configs,
     handed_entries,
     handed_keywords,
     held_estimators,
     kept_iterators,
     maker_classes,
     named_estimators,
-    own_configs,
     rebound_inputs,
-    replaced_configs,
-    returned_configs,
     returned_keywords,
     unread_hooks,
     unread_returns,
@@ -102,6 +99,7 @@ FILES: tuple[Desugaring[OfFiles], ...] = (
     unread_returns.expand,
     held_estimators.expand,
     own_methods.expand,
+    kept_configs.expand,
     handed_configs.expand,
     named_estimators.expand,
     fed_iterators.expand,
