@@ -31,11 +31,11 @@ def expand(drafts: Drafts, paths: Sequence[str]) -> None:
     import tensorflow as tf
 
 
-    class Trainer:
+    class Net:
         def __init__(self, folder):
-            self.config = tf.estimator.RunConfig(model_dir=folder, save_checkpoints_steps=9)
+            self.config = tf.estimator.RunConfig(model_dir=folder, keep_checkpoint_max=9)
 
-        def build(self):
+        def make(self):
             return tf.estimator.Estimator(model_fn, config=self.config)
     ```
     becomes
@@ -43,12 +43,12 @@ def expand(drafts: Drafts, paths: Sequence[str]) -> None:
     import tensorflow as tf
 
 
-    class Trainer:
+    class Net:
         def __init__(self, folder):
             self.model_dir = folder
 
-        def build(self):
-            return tf.estimator.Estimator(model_fn, config=tf.estimator.RunConfig(model_dir=self.model_dir, save_checkpoints_steps=9))
+        def make(self):
+            return tf.estimator.Estimator(model_fn, config=tf.estimator.RunConfig(model_dir=self.model_dir, keep_checkpoint_max=9))
     ```
     """
     drafts.apply_all(paths, _found)
