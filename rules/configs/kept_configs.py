@@ -36,7 +36,7 @@ def expand(drafts: Drafts, paths: Sequence[str]) -> None:
             self.config = tf.estimator.RunConfig(model_dir=folder, keep_checkpoint_max=9)
 
         def make(self):
-            return tf.estimator.Estimator(model_fn, config=self.config)
+            return tf.estimator.Estimator(net, config=self.config)
     ```
     becomes
     ```python
@@ -48,7 +48,7 @@ def expand(drafts: Drafts, paths: Sequence[str]) -> None:
             self.model_dir = folder
 
         def make(self):
-            return tf.estimator.Estimator(model_fn, config=tf.estimator.RunConfig(model_dir=self.model_dir, keep_checkpoint_max=9))
+            return tf.estimator.Estimator(net, config=tf.estimator.RunConfig(model_dir=self.model_dir, keep_checkpoint_max=9))
     ```
     """
     drafts.apply_all(paths, _found)
