@@ -72,7 +72,7 @@ class Loop:
     grouped: bool
     """Whether Keras may run several steps in one call: it has to know the number of batches."""
     otherwise: tuple[Remark, ...]
-    """Layers that Keras 3 computes otherwise."""
+    """Layers that Keras 3 computes otherwise, and places that go through all checkpoints."""
     building: Mapping[Source, Building]
     """What makes the weights of models before they are restored."""
     exports: tuple[Export, ...] = ()

@@ -33,6 +33,7 @@ from .data.datasets import Reader
 from .flow.building import building_of, is_shared_generator
 from .flow.executions import in_groups
 from .flow.lifetimes import of_folders
+from .flow.listed_checkpoints import FIRST, lists_checkpoints
 from .flow.objects import of_same_object
 from .flow.order import of_paths, of_starts
 from .inputs import given_parts
@@ -192,7 +193,8 @@ def _followed(
         return NotPlain(reason or str(steps))
     arrays = tuple(array_inputs(project, uses))
     grouped = in_groups(project, uses)
-    layers = tuple(otherwise(modules))
+    listed = lists_checkpoints(modules) if any(source.settings.directory is not None for source in sources) else ()
+    layers = (*otherwise(modules), *((module, node, FIRST) for module, node in listed))
     tables = has_tables(project.modules.values())
     needing = [*uses, *exported, *(read for read in reads if read.what in (OF_WEIGHTS, VALUE, STEP))]
     begun = ((source, building_of(project, source, needing)) for source in sources)
