@@ -271,3 +271,27 @@ def test_layers_that_are_objects_are_applied_in_call() -> None:
     """
     text = migrate(model_fn(body, end=SPEC))
     assert "self.judge(" in method(text, "call") and "self.judge(" not in method(text, "compute_loss")
+
+
+CLOSURES = """
+def make_encoder(units):
+    net = tf.keras.Sequential([tf.keras.layers.Dense(units), tf.keras.layers.Dense(3)])
+
+    def encoder(x):
+        return net(2.0 * x)
+
+    return encoder
+
+
+"""
+
+
+def test_functions_that_apply_layers_are_the_forward_pass() -> None:
+    body = (
+        'encode = make_encoder(params["units"])\ncode = encode(features["x"])\nloss = tf.reduce_mean(tf.square(code))'
+    )
+    train = "train_op = tf.train.AdamOptimizer().minimize(loss, tf.train.get_global_step())"
+    end = f"{train}\nreturn tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)"
+    text = migrate(model_fn(body, end=end, before=CLOSURES))
+    assert 'code = encode(features["x"])' in method(text, "call").replace("encoder", "encode")
+    assert "tf.reduce_mean(tf.square(y_pred))" in method(text, "compute_loss")

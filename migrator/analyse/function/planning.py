@@ -124,7 +124,7 @@ def _slices(plan: Plan) -> None:
     call = set(plan.prediction_slice)
     making = {site.leaf for site in plan.sites}
     plan.fed = is_fed(plan)
-    objects = {name for name in map(holder, plan.sites) if name is not None}
+    objects = _applying({name for name in map(holder, plan.sites) if name is not None}, outside)
     making |= {leaf for leaf in outside if _calls_any(leaf, objects)}
     making |= {leaf for leaf in map(plan.flow.leaf_of, plan.lookups) if leaf is not None}
     needed = {mode: Closure(plan.slicer, mode) for mode in ALL_MODES}
@@ -193,6 +193,22 @@ def _shared_forward(plan: Plan, leaves: set[Leaf]) -> set[Leaf]:
         if any(plan.sites_in(other) for other in needed) and plan.time(leaf) is Time.DYNAMIC:
             found |= needed
     return found
+
+
+def _applying(objects: set[str], leaves: set[Leaf]) -> set[str]:
+    """Names that hold layers, and those of functions in a model_fn that apply them: ``def encoder(x): return net(x)``."""
+    while more := {name for leaf in leaves for name in _functions(leaf, objects)} - objects:
+        objects = objects | more
+    return objects
+
+
+def _functions(leaf: Leaf, objects: set[str]) -> set[str]:
+    """The function that a statement makes which applies layers, by its name, or the further name that it gives one."""
+    node = leaf.node
+    if isinstance(node, ast.FunctionDef):
+        return {node.name} if _calls_any(leaf, objects) else set()
+    named = isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id in objects
+    return set(leaf.kills) if named else set()
 
 
 def _calls_any(leaf: Leaf, names: set[str]) -> bool:
