@@ -38,10 +38,7 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
 
 
     def model_fn(features, labels, mode):
-        if mode == tf.estimator.ModeKeys.TRAIN:
-            logits = network(features, mode == tf.estimator.ModeKeys.TRAIN)
-        else:
-            logits = network(features, mode == tf.estimator.ModeKeys.TRAIN)
+        logits = network(features, mode == tf.estimator.ModeKeys.TRAIN)
         return logits
     ```
     """
@@ -58,8 +55,17 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
     modes = Modes(_MODE, lambda node: mode_of_symbol(module.resolve(node)))
     runs, _ = _runs(function.body, ALL_MODES, modes)
     for trained, when in runs:
-        pairs = [_differing(trained, other) for other, where in runs if when == {_TRAIN} and _TRAIN not in where]
-        constants = dict.fromkeys(node for found in pairs for pair in found or () for node in pair)
+        others = [other for other, where in runs if when == {_TRAIN} and _TRAIN not in where]
+        found = {other: pairs for other in others if (pairs := _differing(trained, other))}
+        for other, pairs in found.items():
+            around = module.parent(trained)
+            if isinstance(around, ast.If) and [trained, other] in (
+                [*around.body, *around.orelse],
+                [*around.orelse, *around.body],
+            ):
+                new = module.cst.statement(trained, {node: code(asked) for node, _ in pairs})
+                return Change.of(module, Replace(around, new))
+        constants = dict.fromkeys(node for pairs in found.values() for pair in pairs for node in pair)
         if constants:
             return [change for node in constants for change in Change.of(module, Replace(node, code(asked)))]
     return []
