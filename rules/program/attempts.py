@@ -36,6 +36,7 @@ from ..inputs.read_batches import refuse_read_batches
 from ..model_fns.annotations import settle_annotations
 from ..model_fns.model_facts import chosen_facts
 from ..rewriting.rewrite import KeepsHelpers, ProgramRewrite
+from ..symbols.column_classes import column_classes, refuse_column_classes
 from ..symbols.private_keras import refuse_gone_methods, refuse_private_keras, settle_keras
 from .desugarings import FILES, PLAIN
 from .estimators import estimators_in, is_called
@@ -107,6 +108,7 @@ class Attempts:
                 for module in around:
                     refuse_hub_modules(module, functools.partial(is_called, project))
                     refuse_private_keras(drafts.project.modules[module.path])
+                    refuse_column_classes(drafts.project.modules[module.path])
                 settle_tpus(drafts, [module.path for module in around])
                 settle_annotations(drafts, [module.path for module in around])
                 prepared(drafts, lambda: estimators_in(drafts, group))
@@ -263,7 +265,9 @@ def started(project: Project, group: list[Module]) -> Drafts:
     """The files of a program, with one TensorFlow, and functions that make what derived classes said how to make."""
     drafts = Drafts(project)
     paths = [module.path for module in group]
-    settle_keras(drafts, sorted({*paths, *(module.path for module in reached(project, group, False))}))
+    around = sorted({*paths, *(module.path for module in reached(project, group, False))})
+    settle_keras(drafts, around)
+    drafts.settle(around, column_classes)
     for idiom in FILES:
         idiom.expand(drafts, paths)
     return drafts
