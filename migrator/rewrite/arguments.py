@@ -17,6 +17,7 @@ Value = Union[str, cst.BaseExpression]
 
 Spread = Union[Mapping[str, Value], tuple[cst.Call, int]]
 _Blanks = cst.BaseParenthesizableWhitespace
+_SHORT = 40
 _NOTHING = cst.SimpleWhitespace("")
 _NO_COMMA = cst.MaybeSentinel.DEFAULT
 """The printer writes ``, `` where another argument follows."""
@@ -40,7 +41,7 @@ def with_arguments(
       rename: new keywords by old ones.
       named: keywords of positional arguments.
       values: new values of arguments, by their places.
-      drop: arguments that go, with the comments behind them.
+      drop: arguments that go, with the comments behind them; a short one that is left alone stands in the line of the call.
       insert: new positional arguments, each before the one that has its place now.
       spread: keyword arguments that stand in the place of others, or another call whose arguments do so as they stand there,
         but for as many of the first ones.
@@ -78,6 +79,8 @@ def with_arguments(
     )
     for keyword, value in (add or {}).items():
         list_.append(_named(keyword, value))
+    if doomed:
+        list_.join()
     return list_.call(call)
 
 
@@ -206,6 +209,18 @@ class _List:
                 else:
                     self._args[at - 1] = self._as_last(self._args[at - 1], self._args[last])
                 del self._args[at : last + 1]
+
+    def join(self) -> None:
+        """Put a short argument that stands alone in the line of the call, where no comment is in the way."""
+        arg = self._args[0] if len(self._args) == 1 else None
+        text = cst.Module([]).code_for_node(arg.value) if arg is not None else ""
+        if arg is None or "\n" in text or len(text) > _SHORT:
+            return
+        behind = arg.comma.whitespace_after if isinstance(arg.comma, cst.Comma) else _NOTHING
+        blanks = (self._before, arg.whitespace_after_arg, behind)
+        if any(map(_breaks, blanks)) and not any(map(_has_comment, blanks)):
+            self._before = _NOTHING
+            self._args = [arg.with_changes(comma=_NO_COMMA, whitespace_after_arg=_NOTHING)]
 
     def _lead(self, at: int) -> _Blanks:
         return self._behind(at - 1) if at else self._before
