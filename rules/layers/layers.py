@@ -34,6 +34,7 @@ _NORM = (
     "moving_variance_initializer beta_regularizer gamma_regularizer beta_constraint gamma_constraint training trainable "
     "name reuse renorm renorm_clipping renorm_momentum fused virtual_batch_size adjustment"
 )
+_TENSORS = frozenset({"tensorflow.convert_to_tensor", "tensorflow.constant"})
 _DROPOUT = "inputs rate noise_shape seed training name"
 _KERNEL_BIAS = (("kernel", "kernel"), ("bias", "bias"))
 _MOMENTS = tuple((n, n) for n in ("gamma", "beta", "moving_mean", "moving_variance"))
@@ -87,7 +88,7 @@ def function(call: ast.Call, name: str, resolve: Callable[[ast.expr], str | None
         raise Unsupported("`trainable` stops Keras from using the batch, but not tf.layers", given["trainable"])
     inputs: list[tuple[str | None, Value]] = [(None, given["inputs"])]
     if "training" in applied.split():
-        inputs.append(("training", given.get("training", "False")))
+        inputs.append(("training", _flag(given["training"], resolve) if "training" in given else "False"))
     return Layer(
         f"tf.keras.layers.{keras}",
         _arguments(given, positional, applied, short),
@@ -98,6 +99,13 @@ def function(call: ast.Call, name: str, resolve: Callable[[ast.expr], str | None
         trains="training" in applied.split(),
         moving="momentum" if short == "batch_normalization" else None,
     )
+
+
+def _flag(node: ast.expr, resolve: Callable[[ast.expr], str | None]) -> ast.expr:
+    """What says whether a layer trains, as Keras takes it: a bool need be no tensor."""
+    while isinstance(node, ast.Call) and resolve(node.func) in _TENSORS and len(node.args) == 1 and not node.keywords:
+        node = node.args[0]
+    return node
 
 
 def class_(call: ast.Call, name: str, resolve: Callable[[ast.expr], str | None]) -> Layer | None:

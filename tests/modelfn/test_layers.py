@@ -254,3 +254,18 @@ def test_renorm_that_is_off_says_nothing() -> None:
 def test_scopes_leave_the_with_statement_that_they_share(scopes: str) -> None:
     after = migrate(model_fn(f"with {scopes}:\n    predictions = tf.layers.dense(features['x'], 1)"))
     assert 'with tf.device("/cpu:0"):' in method(after, "call")
+
+
+@pytest.mark.parametrize(
+    ("flag", "written"),
+    [
+        ("tf.convert_to_tensor(training)", "training"),
+        ("tf.constant(training)", "training"),
+        ("tf.convert_to_tensor(training, tf.bool)", "tf.convert_to_tensor(training, tf.bool)"),
+        ("tf.logical_not(tf.constant(not training))", "tf.logical_not(tf.constant(not training))"),
+    ],
+)
+def test_what_says_that_a_layer_trains_need_be_no_tensor(flag: str, written: str) -> None:
+    body = "training = mode == tf.estimator.ModeKeys.TRAIN\n"
+    body += f"x = tf.layers.dropout(features['x'], training={flag})\npredictions = tf.layers.dense(x, 1)"
+    assert f"training={written})" in method(migrate(model_fn(body)), "call")

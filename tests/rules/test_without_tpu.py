@@ -46,7 +46,7 @@ def test_the_specs_are_those_of_an_estimator() -> None:
     assert "self.error.update_state(y - y_pred)" in method(text, "compute_metrics")
     assert "use_tpu" not in method(text, "create_model")
     assert "tf.keras.optimizers.SGD(0.1)" in method(text, "create_model")
-    assert 'config = RunConfig(\n    model_dir="m")' in text
+    assert 'config = RunConfig(model_dir="m")' in text
 
 
 def test_a_file_that_imports_the_module_of_estimators_beside_tensorflow() -> None:
