@@ -10,6 +10,7 @@ import pytest
 
 from migrator.resolve.module import Module
 from migrator.resolve.symbols import normalize
+from migrator.rewrite import Import
 
 
 def module(source: str) -> Module:
@@ -301,7 +302,7 @@ def test_delete_only_statement_of_a_block() -> None:
 )
 def test_add_import(source: str, expected: str) -> None:
     found = Module("p.py", source)
-    edit = found.add_import("NEW")
+    (edit,) = found.cst.apply([Import("NEW")])
     assert (found.source[: edit.start] + edit.text.encode() + found.source[edit.end :]).decode() == expected
 
 

@@ -16,7 +16,7 @@ from typing import Any, TypeVar, Union, overload
 
 from migrator.rewrite.changes import Remove
 from migrator.rewrite.cstfile import CstFile
-from migrator.rewrite.imports import add_import, import_position
+from migrator.rewrite.imports import import_position
 from migrator.vocabulary.diagnostics import Edit, Fix
 
 from .binding import analyze
@@ -397,10 +397,6 @@ class Module(Text):
     def import_position(self) -> int:
         """Byte offset of the line before which a new top-level import fits."""
         return import_position(self, self.tree)
-
-    def add_import(self, statement: str) -> Edit:
-        """Insert one import statement as a line of its own at `import_position`."""
-        return add_import(self, self.tree, statement)
 
 
 _place = operator.attrgetter("lineno", "col_offset")

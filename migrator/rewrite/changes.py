@@ -101,11 +101,14 @@ class Comments:
 
 @dataclass(frozen=True)
 class Import:
-    """An import statement on a line of its own, where imports of this kind stand in the file, or lines of them `instead` of
-    another statement."""
+    """Import statements on lines of their own: where such stand in the file, `instead` of another statement, or `below` or
+    `above` one, from which a blank line keeps them if they stand `apart`."""
 
     statement: str
     instead: ast.stmt | None = None
+    below: ast.stmt | None = None
+    above: ast.stmt | None = None
+    apart: bool = False
 
 
 Change = Union[Replace, Rename, Insert, Remove, Comments, Import]

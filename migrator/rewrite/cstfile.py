@@ -262,7 +262,7 @@ class CstFile:
                 between = "; " if indent is None else self.text.newline + indent
                 yield Written(self.text.edit(change.instead, between.join(change.statement.splitlines())), (None,))
             elif isinstance(change, Import):
-                yield Written(add_import(self.text, self._tree, change.statement), (None,), _IMPORT)
+                yield Written(add_import(self.text, self._tree, change), (None,), _IMPORT)
             elif isinstance(change, Rename):
                 bound = "" if change.bound in (None, change.new) else f" as {change.bound}"
                 yield Written(self.text.edit(self._identifier(change), change.new + bound), (None,))

@@ -8,6 +8,8 @@ import sys
 from migrator.resolve.text import Text
 from migrator.vocabulary.diagnostics import Edit
 
+from .changes import Import
+
 _STANDARD: frozenset[str] = getattr(sys, "stdlib_module_names", frozenset({"argparse", "json", "os", "sys", "time"}))
 
 
@@ -31,12 +33,16 @@ def import_position(text: Text, tree: ast.Module) -> int:
     return text.line_span(last)[1] if last is not None else _header_end(text)
 
 
-def add_import(text: Text, tree: ast.Module, statement: str) -> Edit:
-    """Insert one import statement as a line of its own: among those of the standard library, or at `import_position`."""
-    above = above_standard(tree, statement)
-    position = text.line_span(above)[1] if above is not None else import_position(text, tree)
+def add_import(text: Text, tree: ast.Module, change: Import) -> Edit:
+    """Insert import statements as lines of their own: where the change says, among those of the standard library, or at
+    `import_position`."""
+    new = "".join(line + text.newline for line in change.statement.splitlines())
+    if change.above is not None:
+        return text.insert(text.line_span(change.above)[0], new + text.newline * change.apart)
+    below = change.below or above_standard(tree, change.statement)
+    position = text.line_span(below)[1] if below is not None else import_position(text, tree)
     lead = "" if position == 0 or text.source[position - 1 : position] in (b"\n", b"\r") else text.newline
-    return text.insert(position, lead + statement + text.newline)
+    return text.insert(position, lead + text.newline * (change.apart and position > 0) + new)
 
 
 def above_standard(tree: ast.Module, statement: str) -> ast.stmt | None:

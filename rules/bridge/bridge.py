@@ -199,4 +199,4 @@ class BridgeRewrite(ProgramRewrite):
                 for edit in fix.edits:
                     own[edit] = None
                     taken.add((edit.start, edit.end))
-        return [*own, *code.left(taken), *helpers.import_edits()]
+        return [*own, *code.left(taken), *module.cst.apply(helpers.imports())]

@@ -121,8 +121,7 @@ class Page:
             else:
                 yield from self.change(Import(statement))
         if group and first is not None:
-            text = "".join(f"{line}{self.module.newline}" for line in (*group, ""))
-            yield self.module.insert(self.module.line_span(first)[0], text)
+            yield from self.change(Import("\n".join(group), above=first, apart=True))
 
     @property
     def unit(self) -> str:

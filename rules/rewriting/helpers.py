@@ -12,8 +12,8 @@ from migrator.resolve.project import Project
 from migrator.resolve.symbols import Scope, normalize
 from migrator.resolve.syntax import walk
 from migrator.resolve.text import Span, Spans
+from migrator.rewrite import Import
 from migrator.vendor.vendored_runtime import CLUSTER_MODULE, TRAINING_MODULE
-from migrator.vocabulary.diagnostics import Edit
 
 from ..canned.hyperparameters import HPARAMS
 from ..program.unused_code import unused_spans
@@ -109,15 +109,15 @@ class Helpers:
             raise Unsupported("the file does not import tensorflow as a whole, and `tf` is taken", None)
         return "tf"
 
-    def import_edits(self) -> list[Edit]:
+    def imports(self) -> list[Import]:
         """The import statements to add."""
-        edits: list[Edit] = []
+        wanted: list[Import] = []
         module = self.module
         if not any(e.target in PLAIN | {VERSION_1} and e.name != "*" and e.top_level for e in module.imports):
             if self.names and "tf" not in module.bound_names:
-                edits.append(module.add_import("import tensorflow as tf"))
+                wanted.append(Import("import tensorflow as tf"))
         if self.held:
-            return edits
+            return wanted
         statements = [self._plain_import(name, names) for name, names in sorted(self._plain.items())]
         statements = [statement for statement in statements if statement]
         if self._qualified:
@@ -126,14 +126,11 @@ class Helpers:
                 statements.append(f"from {self.prefix if package == '' else package} import {names}")
             else:
                 statements.append(f"from {package} import {names}" if package else f"import {names}")
-        position = self._position()
-        lead = "" if position == 0 or module.source[position - 1 : position] in (b"\n", b"\r") else "\n"
-        if position and not self._after_local_import(position):
-            lead += "\n"
         if statements:
-            text = lead + "".join(statement + "\n" for statement in statements)
-            edits.append(module.insert(position, text))
-        return edits
+            above = self._above()
+            apart = above is None or not self._is_local_import(above)
+            wanted.append(Import("\n".join(statements), below=above, apart=apart))
+        return wanted
 
     def _plain_import(self, name: str, names: set[str]) -> str:
         """The import of names from a module beside the program that are not imported yet."""
@@ -143,16 +140,13 @@ class Helpers:
             line = f"from {self.prefix}{name} import (\n" + "".join(f"    {one},\n" for one in wanted) + ")"
         return line if wanted else ""
 
-    def _after_local_import(self, position: int) -> bool:
-        """Whether the line above imports a file of the project, so that ours may stand right below it."""
-        for entry in self.module.imports:
-            if self.module.line_span(entry.statement)[1] == position:
-                return self._is_local(entry.target)
-        return False
+    def _is_local_import(self, statement: ast.stmt) -> bool:
+        """Whether a statement imports a file of the project, so that ours may stand right below it."""
+        return any(self._is_local(entry.target) for entry in self.module.imports if entry.statement is statement)
 
-    def _position(self) -> int:
-        """Behind the last import at the head of the file, where local imports stand, or at the head of what follows where
-        the file first says where they are to be found."""
+    def _above(self) -> ast.stmt | None:
+        """The last import at the head of the file, where local imports stand, or at the head of what follows where the file
+        first says where they are to be found."""
         last: ast.stmt | None = None
         for node in self.module.tree.body[self._behind_search_path() :]:
             if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -163,9 +157,7 @@ class Helpers:
                 continue
             elif last is not None:
                 break
-        if last is None:
-            return self.module.import_position()
-        return self.module.line_span(last)[1]
+        return last
 
     def _behind_search_path(self) -> int:
         """The number of the first local import, if the file changes ``sys.path`` for it; else 0."""

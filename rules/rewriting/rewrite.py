@@ -262,7 +262,7 @@ class ProgramRewrite(LoopRewrite):
         settle_helpers(self._helpers.values())
         for module in modules:
             helpers, own = self._helpers[module.path], self._edits.get(module.path, [])
-            self._edits[module.path] = [*own, *helpers.import_edits(), *held_edits(helpers, own)]
+            self._edits[module.path] = [*own, *module.cst.apply(helpers.imports()), *held_edits(helpers, own)]
         with self.obstacles:
             self._edits.update(check_called(self.project, self._bodies, self.constructions, modules))
 
