@@ -47,7 +47,7 @@ USE = 'estimator = tf.estimator.Estimator(Deep({"units": 1}).model_fn)\n'
 def test_super_a_property_and_an_object_without_a_name() -> None:
     text = migrate(BASE + DEEP + USE)
     call = method(text, "call", of="Model")
-    assert "wide = self.wide(x)" in call and "self.deep(self.dense(x), training=training)" in call
+    assert "wide = self.wide(x)" in call and "self.deep(self.dense_1(x), training=training)" in call
     assert 'deep = Deep({"units": 1})\n' in text and "create_model(params=deep.params)" in text
     assert "def training" not in text and "super(Deep" not in text
 

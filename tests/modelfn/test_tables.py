@@ -71,7 +71,7 @@ def test_a_constant_that_the_network_reads_as_well() -> None:
     ("table", "reason"),
     [
         (f"{LOOKUP}index_table_from_tensor([1, 2], dtype=tf.int64)", "`dtype` of tf.contrib.lookup"),
-        (f"{LOOKUP}index_table_from_file('f', key_column_index=1)", "`key_column_index` of tf.contrib.lookup"),
+        (f"{LOOKUP}index_table_from_file('f', key_column_index=COLUMN)", "`key_column_index` of tf.contrib.lookup"),
         (f"{LOOKUP}HashTable(params['i'], 0)", "tf.contrib.lookup.HashTable is not migrated yet"),
     ],
 )
