@@ -46,9 +46,7 @@ def expand(drafts: Drafts, paths: Sequence[str]) -> None:
         steps = 1000
         if every:
             steps = every
-        return tf.estimator.RunConfig(
-            save_checkpoints_steps=steps
-        )
+        return tf.estimator.RunConfig(save_checkpoints_steps=steps)
     ```
     """
     drafts.apply_all(paths, lambda _, module: _found(drafts, module))
