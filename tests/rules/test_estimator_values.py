@@ -288,7 +288,7 @@ def test_a_decorator_enters_what_makes_them_into_a_table() -> None:
 
 def test_a_decorator_enters_something_else_as_well() -> None:
     other = '@register("data")\ndef data():\n    return tf.data.Dataset.range(3)\n\n\n'
-    assert "decorates something else as well" in manual_reason(use(ENTERED + other + "MADE[NAME]().train(F)\n"))
+    assert "several values of different kinds" in manual_reason(use(ENTERED + other + "MADE[NAME]().train(F)\n"))
 
 
 def test_a_decorator_that_gives_something_else() -> None:

@@ -84,7 +84,7 @@ def test_a_program_in_the_bridge_says_all_that_keeps_it_there(tmp_path: Path) ->
     ]
     assert unit.reasons[1].endswith("task.py:8)") and unit.reasons[2].endswith("task.py:5)")
     (short,), (long,) = (list(closing.units(outcomes, verbosity)) for verbosity in (0, 1))
-    helpers = "; keeps helpers: predictions that are not seen to be a dict"
+    helpers = "; keeps helpers: nothing uses its Estimator"
     assert short.text.endswith(f"a Scaffold works on the graph (line 8); and 2 more reasons, with -v{helpers}")
     assert long.text.endswith(f"nested function are not migrated yet (line 5){helpers}")
     rows = assessment.assess(outcomes)["bridged"]
