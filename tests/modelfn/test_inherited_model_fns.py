@@ -255,3 +255,19 @@ def test_abstract_methods_go_with_those_of_the_program() -> None:
     base = base.replace("class Base(object):", "class Base(Abstract):\n    def report(self):\n        return SCALE\n")
     after = migrate_all({**one_file(base), "abstract.py": ABSTRACT})
     assert "def model_fn" not in after["abstract.py"] and "def report" in after["abstract.py"]
+
+
+def test_an_abstract_base_may_have_a_metaclass() -> None:
+    base = BASE.replace("class Base", "@six.add_metaclass(abc.ABCMeta)\nclass Base").replace(
+        "import", "import abc\nimport six\nimport", 1
+    )
+    assert "class NetModel(tf.keras.Model):" in migrate_all(one_file(base))["program.py"]
+
+
+def test_who_calls_the_initializer_of_a_base() -> None:
+    net = "class Net(Base):\n    def __init__(self, width, **kwargs):\n        super().__init__(width, **kwargs)\n"
+    net += "\n    def network(self, x):\n        return tf.layers.dense(x, self.width, use_bias=self.bias)\n"
+    base = BASE.replace("(self, width):", "(self, width, bias=True):\n        self.bias = bias")
+    text = migrate_all({"program.py": f"{base}\n\n{net}\n{USE.replace('Net(3)', 'Net(3, bias=False)')}"})["program.py"]
+    assert "def __init__(self, width, bias):" in text and "super().__init__(width, bias=bias)" in text
+    assert "use_bias=bias" in text

@@ -20,6 +20,7 @@ from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.lift import removal, snake
 from migrator.normalise.objects.methods import Method, class_of, lookup, method_of
 from migrator.normalise.objects.unbox import ancestors
+from migrator.normalise.values.decorated import may_hand_on
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
@@ -199,8 +200,7 @@ def _check_text(project: Project, found: Method) -> None:
 
 def _is_made(project: Project, owner: Definition) -> bool:
     """Whether a class is used for more than to derive from it, in whatever file; a decorator may hand it on."""
-    decorated = isinstance(owner.node, ast.ClassDef) and bool(owner.node.decorator_list)
-    return decorated or any(
+    return may_hand_on(owner) or any(
         _makes(module, node) for module in project.modules.values() for node in project.uses(owner, module)
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from migrator.normalise.objects.methods import own_method
 from migrator.normalise.objects.unbox import ancestors
+from migrator.normalise.values.decorated import may_hand_on
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import is_super, walk
@@ -16,7 +17,7 @@ def initializer_calls(project: Project, owner: Definition) -> list[tuple[Module,
     """The calls that run the `__init__` which a class of a file defines; None where more is done with it than to call it and
     to derive from it, or where a class of its family is decorated or stands elsewhere."""
     family = [owner, *project.subclasses(owner)]
-    if any(one.node.decorator_list or one.module.parent(one.node) is not one.module.tree for one in family):
+    if any(may_hand_on(one) or one.module.parent(one.node) is not one.module.tree for one in family):
         return None
     function, found = _initializer(project, owner), list[tuple[Module, ast.Call]]()
     for one in family:

@@ -9,6 +9,8 @@ from migrator.normalise.draft.returns import own_returns
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import is_name
 
+_HARMLESS = frozenset({"six.add_metaclass", "six.python_2_unicode_compatible", "functools.total_ordering"})
+
 
 def takers(project: Project, decorated: Definition) -> Iterator[Definition]:
     """The functions whose first parameter is the decorated class or function.
@@ -21,6 +23,12 @@ def takers(project: Project, decorated: Definition) -> Iterator[Definition]:
         inner = None if found is None else found.node if call is None else _returned(found)
         if found is not None and isinstance(inner, ast.FunctionDef) and inner.args.args:
             yield Definition(found.module, inner)
+
+
+def may_hand_on(owner: Definition) -> bool:
+    """Whether a decorator may hand a class on, or put another one in its place."""
+    made = (node.func if isinstance(node, ast.Call) else node for node in owner.node.decorator_list)
+    return not all(owner.module.resolve(node) in _HARMLESS for node in made)
 
 
 def gives_back(project: Project, decorated: Definition) -> bool:
