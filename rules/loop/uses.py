@@ -231,7 +231,11 @@ def _hooks(
 def _are_read_at_once(module: Module, call: ast.Call, whole: ast.expr, sources: tuple[Source, ...]) -> bool:
     """Whether batches of predictions are made as they are read, where the call stands."""
     parent = module.parent(call)
-    looped = isinstance(parent, (ast.For, ast.comprehension)) and parent.iter is call
+    through = (
+        isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id in ("enumerate", "zip")
+    )
+    loop, read = (module.parent(parent), parent) if through and parent is not None else (parent, call)
+    looped = isinstance(loop, (ast.For, ast.comprehension)) and loop.iter is read
     called = isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id in ("list", "next")
     said = isinstance(whole, ast.Constant) and whole.value is False
     return said and (looped or called) and all(source.model is None for source in sources)

@@ -108,6 +108,10 @@ BATCHES = "map(model.predict_on_batch, make_input_fn(4, 1)().map(lambda features
     [
         (f"for batch in {WHOLE}:\n    print(batch)\n", f"for batch in {BATCHES}:\n    print(batch)\n"),
         (f"print(next({WHOLE}))\n", f"print(next({BATCHES}))\n"),
+        (
+            f"for n, batch in enumerate({WHOLE}):\n    print(n, batch)\n",
+            f"for n, batch in enumerate({BATCHES}):\n    print(n, batch)\n",
+        ),
         (f"print([len(b['score']) for b in {WHOLE}])\n", f"print([len(b['score']) for b in {BATCHES}])\n"),
     ],
 )
@@ -121,7 +125,14 @@ def test_some_of_the_predictions_of_a_batch() -> None:
     assert chosen in " ".join(loop(f"{TRAINED}for batch in {whole}:\n    print(batch)\n").split())
 
 
-@pytest.mark.parametrize("more", [f"rows = {WHOLE}\nprint(next(rows))\n", f"print({WHOLE.replace('False', 'FLAG')})\n"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        f"rows = {WHOLE}\nprint(next(rows))\n",
+        f"rows = enumerate({WHOLE})\n",
+        f"print({WHOLE.replace('False', 'FLAG')})\n",
+    ],
+)
 def test_batches_that_are_read_elsewhere(more: str) -> None:
     kept(f"{TRAINED}{more}")
 
