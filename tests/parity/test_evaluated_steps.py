@@ -21,8 +21,8 @@ def test_one_batch_fewer_is_found(tmp_path: Path, root: Path) -> None:
     shutil.copytree(root / "fixtures" / "multi_worker" / "guide", folder)
     after = folder / "after.py"
     text = after.read_text()
-    assert text.count("steps=steps,") == 1
-    after.write_text(text.replace("steps=steps,", "steps=steps - 1,"))
+    assert text.count(" steps=steps\n") == 1
+    after.write_text(text.replace(" steps=steps\n", " steps=steps - 1\n"))
     (case,) = load_cases(folder / "parity.toml", Case("", Program(folder / "parity.toml")))
     report = run_case(case, Progress(quiet=True))
     assert report.verdict == "different"
