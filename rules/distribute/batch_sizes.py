@@ -26,20 +26,27 @@ def of_batches(module: Module, function: ast.FunctionDef, tensorflow: str) -> It
     None where the number itself may be asked for: a loop, a mean, another function.
     """
     scope = module.scope(function)
-    reads = [node for node in walk(function) if _is_size(module, node, scope)]
+    found = [node for node in walk(function) if isinstance(node, ast.expr) and _is_size(module, node, scope)]
+    reads = [node for node in found if module.parent(node) not in found]
     feature = _feature(module, function, scope)
-    if feature is None or not all(_makes_shapes(module, read) for read in reads if isinstance(read, ast.Subscript)):
+    if feature is None or not all(_makes_shapes(module, read) for read in reads):
         return
     size = expr(f"{tensorflow}.shape({{feature}})[0]", feature=module.cst.expression(feature))
     yield from Change.of(module, *(Replace(read, size) for read in reads))
 
 
 def _is_size(module: Module, node: ast.AST, scope: Scope) -> bool:
-    """``params["batch_size"]``, of the parameters of the function itself."""
-    if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name) or node.value.id != "params":
-        return False
-    key = node.slice.value if isinstance(node.slice, ast.Constant) else None
-    return key == "batch_size" and isinstance(node.ctx, ast.Load) and module.scope(node) is scope
+    """``params["batch_size"]`` or ``params.get("batch_size")``, of the parameters of the function itself; also with what a
+    program takes where it has none: a TPUEstimator always has one."""
+    if isinstance(node, ast.BoolOp):
+        return isinstance(node.op, ast.Or) and _is_size(module, node.values[0], scope)
+    if isinstance(node, ast.Call):
+        got = isinstance(node.func, ast.Attribute) and node.func.attr == "get" and not node.keywords and bool(node.args)
+        held, key = (node.func.value, node.args[0]) if got and isinstance(node.func, ast.Attribute) else (None, None)
+    else:
+        held, key = (node.value, node.slice) if isinstance(node, ast.Subscript) else (None, None)
+    named = isinstance(held, ast.Name) and held.id == "params" and module.scope(held) is scope
+    return named and isinstance(key, ast.Constant) and key.value == "batch_size"
 
 
 def _feature(module: Module, function: ast.FunctionDef, scope: Scope) -> ast.Subscript | None:
@@ -55,7 +62,7 @@ def _feature(module: Module, function: ast.FunctionDef, scope: Scope) -> ast.Sub
     return None
 
 
-def _makes_shapes(module: Module, read: ast.Subscript) -> bool:
+def _makes_shapes(module: Module, read: ast.expr) -> bool:
     """Whether a read is a size among others, or gets a name that is nothing else."""
     statement = module.parent(read)
     if not isinstance(statement, ast.Assign):

@@ -58,12 +58,12 @@ def settle_tpus(drafts: Drafts, paths: Iterable[str]) -> None:
                 for host_call in given:
                     drafts.remark(module, call, NO_HOST_CALL)
                     hosts.update(dict.fromkeys(host_calls.functions(drafts.project, module, host_call)))
+                functions.setdefault(module.nearest(call, ast.FunctionDef), (module, call))
                 twins = one_of_twins(module, call)
                 if twins is not None:
                     changes += Change.of(module, twins)
                     continue
                 changes += Change.of(module, *_spec(module, call, on_tpu))
-                functions.setdefault(module.nearest(call, ast.FunctionDef), (module, call))
                 changes += (change for host_call in given for change in host_calls.left_out(module, host_call))
             elif short_name(name) == "CrossShardOptimizer":
                 around.append(call)

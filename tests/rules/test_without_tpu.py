@@ -359,6 +359,15 @@ def test_shapes_are_made_of_the_batch(shape: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "size",
+    ["params.get('batch_size')", "params.get('batch_size', None) or params['units']", "params['batch_size'] or 3"],
+)
+def test_the_batch_has_a_size_whatever_is_there_in_its_place(size: str) -> None:
+    text = migrate(SHAPED.replace('params["batch_size"]', size))
+    assert 'batch_size = tf.shape(features["x"])[0]\n' in text
+
+
+@pytest.mark.parametrize(
     "use",
     [
         "features['x'] / batch_size",
