@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Optional, Union
 
 from .module import Module
+from .syntax import walk
 
 Argument = Union[ast.expr, ast.keyword]
 
@@ -15,6 +16,12 @@ def call_of(module: Module, node: ast.expr) -> Optional[ast.Call]:
     """The call whose function is `node`, or None where the name is only mentioned."""
     parent = module.parent(node)
     return parent if isinstance(parent, ast.Call) and parent.func is node else None
+
+
+def calls_only_tensorflow(module: Module, node: ast.expr) -> bool:
+    """Whether an expression calls nothing but functions of TensorFlow, and binds no name."""
+    calls = (part for part in walk(node) if isinstance(part, (ast.Call, ast.NamedExpr)))
+    return all(isinstance(n, ast.Call) and (module.resolve(n.func) or "").startswith("tensorflow.") for n in calls)
 
 
 def has_stars(call: ast.Call) -> bool:

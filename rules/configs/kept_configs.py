@@ -11,7 +11,7 @@ from migrator.analyse.function.translate import bind
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.objects.methods import members
-from migrator.resolve.calls import call_of
+from migrator.resolve.calls import call_of, calls_only_tensorflow
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import is_name, walk
@@ -142,13 +142,11 @@ def _is_of_library(module: Module, node: ast.Attribute) -> bool:
 def _stays(module: Module, value: ast.expr) -> bool:
     """Whether the value of a field means the same in all methods: it reads names of the file at most, and changes nothing."""
     for node in walk(value):
-        if isinstance(node, (ast.Lambda, ast.NamedExpr, ast.comprehension, ast.Await)):
-            return False
-        if isinstance(node, ast.Call) and not (module.resolve(node.func) or "").startswith("tensorflow."):
+        if isinstance(node, (ast.Lambda, ast.comprehension, ast.Await)):
             return False
         if isinstance(node, ast.Name) and module.scope(node).lookup(node.id) is not module.analysis.root:
             return False
-    return True
+    return calls_only_tensorflow(module, value)
 
 
 def _kept(module: Module, owner: ast.ClassDef, method: ast.FunctionDef, value: ast.expr) -> str:
@@ -157,8 +155,7 @@ def _kept(module: Module, owner: ast.ClassDef, method: ast.FunctionDef, value: a
         return ""
     this = method.args.args[0].arg
     if isinstance(value, ast.Attribute) and is_name(value.value, this):
-        name, stores = value.attr, [n for n in walk(owner) if isinstance(n, ast.Attribute) and n.attr == value.attr]
-        return name if sum(isinstance(each.ctx, ast.Store) for each in stores) == 1 else ""
+        return value.attr if _is_stored_once(owner, value.attr) else ""
     for statement in method.body:
         held = statement.targets[0] if isinstance(statement, ast.Assign) and not statement.targets[1:] else None
         if (
@@ -167,12 +164,13 @@ def _kept(module: Module, owner: ast.ClassDef, method: ast.FunctionDef, value: a
             or not isinstance(statement, ast.Assign)
         ):
             continue
-        stores = [
-            n
-            for n in walk(owner)
-            if isinstance(n, ast.Attribute) and n.attr == held.attr and isinstance(n.ctx, ast.Store)
-        ]
         same = isinstance(value, ast.Name) and is_name(statement.value, value.id) and len(module.bindings(value)) == 1
-        if same and len(stores) == 1:
+        if same and _is_stored_once(owner, held.attr):
             return held.attr
     return ""
+
+
+def _is_stored_once(owner: ast.ClassDef, name: str) -> bool:
+    """Whether one place of a class gives an attribute of that name a value."""
+    found = (node for node in walk(owner) if isinstance(node, ast.Attribute) and node.attr == name)
+    return sum(isinstance(node.ctx, ast.Store) for node in found) == 1

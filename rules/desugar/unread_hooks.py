@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
+from migrator.resolve.calls import calls_only_tensorflow
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.symbols import Scope
@@ -69,10 +70,7 @@ def _is_unread(module: Module, statement: ast.Assign) -> bool:
         or module.loads_of(target.id, scope)
     ):
         return False
-    read = target.id in _texts(module, statement)
-    calls = (node for node in walk(statement.value) if isinstance(node, (ast.Call, ast.NamedExpr)))
-    made = all(isinstance(n, ast.Call) and (module.resolve(n.func) or "").startswith("tensorflow.") for n in calls)
-    return made and not read
+    return calls_only_tensorflow(module, statement.value) and target.id not in _texts(module, statement)
 
 
 def _value(module: Module, name: ast.Name) -> ast.Assign | None:

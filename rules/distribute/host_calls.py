@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterator
 
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.functions.idle import taken_away
+from migrator.resolve.calls import calls_only_tensorflow
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
-from migrator.resolve.syntax import walk
 from migrator.rewrite import Remove
 
 
@@ -19,7 +19,7 @@ def left_out(module: Module, given: ast.expr) -> Iterator[Change]:
     if not isinstance(given, ast.Name) or scope is not module.scope(given) or scope is module.analysis.root:
         return
     values = _values(module, given)
-    if module.loads_of(given.id, scope) == [given] and all(_is_made(module, value) for value in values):
+    if module.loads_of(given.id, scope) == [given] and all(calls_only_tensorflow(module, value) for value in values):
         yield from Change.of(module, *(Remove(module.statement(value)) for value in values))
 
 
@@ -44,9 +44,3 @@ def _values(module: Module, given: ast.expr) -> list[ast.expr]:
     statements = [module.parent(node) for node in nodes if node is not None]
     values = [s.value for s in statements if isinstance(s, ast.Assign) and s.targets[0] in nodes and not s.targets[1:]]
     return values if len(values) == len(nodes) else []
-
-
-def _is_made(module: Module, value: ast.expr) -> bool:
-    """Whether a value is made of names and calls of TensorFlow."""
-    calls = (node for node in walk(value) if isinstance(node, (ast.Call, ast.NamedExpr)))
-    return all(isinstance(n, ast.Call) and (module.resolve(n.func) or "").startswith("tensorflow.") for n in calls)

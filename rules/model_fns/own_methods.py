@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.functions.nested_methods import as_methods
+from migrator.resolve.calls import call_of
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 
@@ -56,8 +57,8 @@ def _found(project: Project, module: Module) -> Iterator[list[Change]]:
     if b"class " not in module.source or b"stimator" not in module.source:
         return
     for node, name in module.references():
-        call = module.parent(node)
-        if name not in KINDS or not isinstance(call, ast.Call) or call.func is not node:
+        call = call_of(module, node) if name in KINDS else None
+        if call is None:
             continue
         for value in [*(k.value for k in call.keywords if k.arg == "model_fn"), *call.args[:1]]:
             found = [binding.node for binding in module.bindings(value)] if isinstance(value, ast.Name) else []

@@ -190,8 +190,7 @@ def _call(module: Module, node: ast.expr, found: _Registry) -> bool:
     """Note a call that returns an entry."""
     call = module.parent(node)
     name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-    known = found.of_object or isinstance(node, (ast.Name, ast.Attribute))
-    if not known or not isinstance(call, ast.Call) or call.func is not node or len(call.args) != 1 or call.keywords:
+    if not isinstance(call, ast.Call) or call.func is not node or len(call.args) != 1 or call.keywords:
         return False
     if found.of_object and name not in found.getters:
         return False
@@ -218,10 +217,6 @@ def _changes(drafts: Drafts, found: _Registry) -> list[Change]:
     wanted.append((module, Replace(read, code(f"{table}[{module.segment(key)}]"))))
     for _, home, holder in found.entries:
         wanted.append((home, Replace(holder, home.cst.statement(holder).with_changes(decorators=()))))
-    if (
-        not any(_is_own(found.module, node, found) for _, node, _ in found.reads)
-        and found.of_object
-        and found.module.path in drafts.project.editable
-    ):
+    if found.of_object and found.module.path in drafts.project.editable:
         wanted.append((found.module, Remove(found.statement, apart=True)))
     return Change.every(wanted)
