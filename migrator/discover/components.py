@@ -35,12 +35,14 @@ _IMPORT = re.compile(
     rb")",
     re.MULTILINE,
 )
-_BY_NAME = re.compile(rb"import_module\(\s*[fF]?[\"']([A-Za-z_][\w.]*)\.(?=[\"'%{])")
-"""An import of a module whose name is made at run time, in a package that is written down."""
+_BY_NAME = re.compile(rb"import_module\(\s*[fF]?[\"']([A-Za-z_][\w.]*)\.(?=[\"'%{])([\w.%{}]*)([^\n]*)")
+"""An import of a module whose name is made at run time, in a package that is written down: the rest of its name, and of the
+line."""
+_ADDED = re.compile(rb"\+\s*[\"']\.")
 _LOADED = re.compile(rb"(?:import_module|__import__)\(\s*[\"']([A-Za-z_][\w.]*)[\"']\s*[,)]")
 """A call that imports a module whose name is written down."""
 ALL = "*modules"
-"""Stands for all modules of a package."""
+"""Stands for all modules of a package; with a dot for each package below it that they are in."""
 _COMMENT = re.compile(rb"#[^\n]*")
 
 
@@ -59,7 +61,7 @@ def imported_names(raw: bytes) -> Iterator[tuple[str, str]]:
     if b"\r" in raw:
         raw = raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     for match in _BY_NAME.finditer(raw):
-        yield match.group(1).decode("utf-8", "replace"), ALL
+        yield match.group(1).decode("utf-8", "replace"), ALL + "." * _levels(match)
     for match in _LOADED.finditer(raw):
         yield match.group(1).decode("utf-8", "replace"), ""
     for match in _IMPORT.finditer(raw):
@@ -71,6 +73,11 @@ def imported_names(raw: bytes) -> Iterator[tuple[str, str]]:
             source = module.decode("utf-8", "replace")
             for entry in _entries(names):
                 yield source, entry
+
+
+def _levels(match: re.Match[bytes]) -> int:
+    """How many packages below the one that is written down a module made at run time is in."""
+    return match.group(2).count(b".") + len(_ADDED.findall(match.group(3)))
 
 
 def _entries(names: bytes) -> Iterator[str]:
@@ -137,8 +144,10 @@ class Importer:
 
     def _at(self, folder: str, dotted: str, member: str) -> tuple[str, ...]:
         base = folder.rstrip(os.sep) + os.sep + dotted.replace(".", os.sep) if dotted else folder
-        if member == ALL:
-            return tuple(path for name, path in self._files.items() if os.path.dirname(name) == base)
+        if member.startswith(ALL):
+            depth = base.count(os.sep) + 1 + member.count(".")
+            below = (name for name in self._files if name.startswith(base + os.sep) and name.count(os.sep) == depth)
+            return tuple(self._files[name] for name in below)
         inner = base + os.sep + member if member and member != "*" else base
         found = self._files.get(inner) or self._files.get(base)
         return (found,) if found else ()

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from migrator.discover.components import reach
 from migrator.resolve.module import Module
-from migrator.resolve.project import Project, by_name
+from migrator.resolve.module_names import chosen_patterns
+from migrator.resolve.project import Project
 from migrator.resolve.symbols import dotted, member
 from migrator.resolve.syntax import is_main_block
 from migrator.rewrite import Change, Rename, Replace, Unprintable
@@ -171,7 +172,7 @@ def imported_paths(project: Project, module: Module) -> set[str]:
 
 def _loaded(project: Project, module: Module) -> set[str]:
     """Paths of the files that calls in a file import, or may import."""
-    found = {other.path for _, other in project.imported(module)} if any(by_name(module)) else set()
+    found = {other.path for _, other in project.imported(module)} if any(chosen_patterns(module)) else set()
     for call in module.nodes(ast.Call):
         first = call.args[0] if call.args else None
         if (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Union
 
@@ -76,9 +76,16 @@ class Checker:
         self._program_rules = list(registry.program_rules)
 
     def check(
-        self, editable: Iterable[Module], modules: Mapping[str, Module], banned: set[tuple[str, str]]
+        self,
+        editable: Iterable[Module],
+        modules: Mapping[str, Module],
+        banned: set[tuple[str, str]],
+        may_apply: Callable[[Finding], bool],
     ) -> Findings:
-        """Run file rules over `editable`, program rules over `modules`, without the banned pairs of rule and file."""
+        """Run file rules over `editable`, program rules over `modules`, without the banned pairs of rule and file.
+
+        Where a fix that clarifies may be applied, what other program rules would say of names as they are is not asked.
+        """
         findings = Findings()
         editable = list(editable)
         for module in editable:
@@ -87,10 +94,14 @@ class Checker:
             kept = [finding for finding in found if self._wanted(finding, modules, banned)]
             module.fixes = self._applicable_fixes(kept)
             findings.found += kept
-        for rule in self._program_rules:
-            if (rule.code, ANYWHERE) not in banned and any(rule.concerns(module) for module in modules.values()):
-                self._check_program(rule, editable, modules, findings, banned)
-        self._hold_back(findings)
+        for clarifying in (True, False):
+            for rule in self._program_rules:
+                asked = rule.clarifies == clarifying and (rule.code, ANYWHERE) not in banned
+                if asked and any(rule.concerns(module) for module in modules.values()):
+                    self._check_program(rule, editable, modules, findings, banned)
+            self._hold_back(findings)
+            if any(self.clarifies(finding) and may_apply(finding) for finding in findings.found):
+                break
         self._spare_the_needed(findings, modules)
         return findings
 

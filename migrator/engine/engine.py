@@ -220,7 +220,7 @@ class _Run:
 
     def _check(self) -> Findings:
         editable = [module for path, module in self.modules.items() if self._may_edit(path)]
-        findings = self.checker.check(editable, self.modules, self.banned)
+        findings = self.checker.check(editable, self.modules, self.banned, self._may_apply)
         self.banned |= findings.crashed
         self.notes += findings.problems
         return findings

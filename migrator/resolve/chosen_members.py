@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-import string
 from collections.abc import Iterator
 
 from migrator.resolve.module import Module
+from migrator.resolve.module_names import ANY, IMPORT, pattern_of
 from migrator.resolve.project import Project
 from migrator.resolve.symbols import Scope
 
-_IMPORT = "importlib.import_module"
-_ANY = ".+"
-_DEEP = 4
 Member = tuple[ast.expr, str, str]
 """What reads a member of an imported file, a regular expression for the name of the file, and that of the member."""
 
@@ -25,33 +22,24 @@ def readers_of(project: Project, module: Module, scope: Scope, name: str) -> Ite
         return
     for other in project.modules.values():
         for node, pattern, member in _members(other) if b"import_module" in other.source else ():
-            if member == name and any(re.fullmatch(pattern, dotted) for dotted in _names(project, other, module)):
+            if member == name and any(re.fullmatch(pattern, dotted) for dotted in project.names_of(module, other)):
                 yield other, node
 
 
 def imported_by(project: Project, module: Module, call: ast.Call) -> Iterator[Module]:
     """The files that a call may import by a name of which a part is written down."""
-    pattern = _pattern(module, call.args[0]) if call.args else _ANY
-    if pattern.replace(_ANY, ""):
+    pattern = pattern_of(module, call.args[0]) if call.args else ANY
+    if pattern.replace(ANY, ""):
         for other in project.modules.values():
-            if any(re.fullmatch(pattern, dotted) for dotted in _names(project, module, other)):
+            if any(re.fullmatch(pattern, dotted) for dotted in project.names_of(other, module)):
                 yield other
 
 
 def is_followed(module: Module, call: ast.Call) -> bool:
     """Whether all that is done to the file which a call imports is to take members of it by names that are written down."""
-    plain = len(call.args) == 1 and not call.keywords and not _pattern(module, call.args[0]).startswith(_ANY)
+    plain = len(call.args) == 1 and not call.keywords and not pattern_of(module, call.args[0]).startswith(ANY)
     reads = _reads(module, call)
-    return plain and module.resolve(call.func) == _IMPORT and len(list(_taken(module, call))) == len(reads) > 0
-
-
-def _names(project: Project, importer: Module, module: Module) -> Iterator[str]:
-    """The names by which a file may import another one."""
-    parts = re.sub(r"(/__init__)?\.py$", "", module.path.replace("\\", "/")).split("/")
-    for start in range(len(parts)):
-        dotted = ".".join(parts[start:])
-        if project.module_named(dotted, importer) is module:
-            yield dotted
+    return plain and module.resolve(call.func) == IMPORT and len(list(_taken(module, call))) == len(reads) > 0
 
 
 def _members(module: Module) -> list[Member]:
@@ -60,9 +48,9 @@ def _members(module: Module) -> list[Member]:
     if found is None:
         found = module.memo["chosen members"] = []
         for call in module.nodes(ast.Call):
-            if module.resolve(call.func) == _IMPORT and len(call.args) == 1 and not call.keywords:
-                pattern = _pattern(module, call.args[0])
-                if not pattern.startswith(_ANY):
+            if module.resolve(call.func) == IMPORT and len(call.args) == 1 and not call.keywords:
+                pattern = pattern_of(module, call.args[0])
+                if not pattern.startswith(ANY):
                     found += [(node, pattern, name) for node, name in _taken(module, call)]
     return found
 
@@ -89,27 +77,3 @@ def _reads(module: Module, call: ast.Call) -> list[ast.expr]:
         if scope.holder(target.id) is scope and len(module.bindings(target)) == 1:
             return list(module.loads_of(target.id, scope))
     return [call]
-
-
-def _pattern(module: Module, node: ast.expr, depth: int = 0) -> str:
-    """A regular expression for what a text may be."""
-    if isinstance(node, ast.Constant):
-        return re.escape(str(node.value))
-    if isinstance(node, ast.JoinedStr):
-        return "".join(
-            _pattern(module, part, depth) if isinstance(part, ast.Constant) else _ANY for part in node.values
-        )
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return _pattern(module, node.left, depth) + _pattern(module, node.right, depth)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and _is_text(node.left):
-        return _ANY.join(map(re.escape, re.split(r"%\w", node.left.value)))  # type: ignore[attr-defined]
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
-        if _is_text(text := node.func.value):
-            fields = string.Formatter().parse(text.value)  # type: ignore[attr-defined]
-            return "".join(re.escape(before) + ("" if field is None else _ANY) for before, field, _, _ in fields)
-    statement = module.assignment(node) if isinstance(node, ast.Name) and depth < _DEEP else None
-    return _ANY if statement is None else _pattern(module, statement.value, depth + 1)
-
-
-def _is_text(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Union
 
-from migrator.resolve.calls import prefixed
 from migrator.resolve.module import Module
+from migrator.resolve.module_names import chosen_patterns
 from migrator.resolve.readers import Readers
 from migrator.resolve.symbols import dotted, member
 from migrator.vocabulary.diagnostics import Fix
@@ -111,6 +112,14 @@ class Project:
                 return self.modules[path]
         return None
 
+    def names_of(self, module: Module, importer: Module) -> Iterator[str]:
+        """The dotted names by which a file may import another one."""
+        parts = re.sub(r"(/__init__)?\.py$", "", module.path.replace("\\", "/")).split("/")
+        for start in range(len(parts)):
+            dotted = ".".join(parts[start:])
+            if self.module_named(dotted, importer) is module:
+                yield dotted
+
     def imported(self, importer: Module) -> Iterator[tuple[str, Module]]:
         """The modules of the project that a file imports, or imports something of, as it names them."""
         for entry in importer.imports:
@@ -122,11 +131,9 @@ class Project:
             # What holds a module is a package: a module of its name, in it or beside it, is another one.
             if above is not None and (whole is None or os.path.basename(above.path) == "__init__.py"):
                 yield head, above
-        for package in by_name(importer) if b"import_module" in importer.source else ():
-            for path in self.modules:
-                name = os.path.splitext(os.path.basename(path))[0]
-                if self.module_named(f"{package}.{name}", importer) is self.modules[path]:
-                    yield f"{package}.{name}", self.modules[path]
+        for pattern in chosen_patterns(importer) if b"import_module" in importer.source else ():
+            for module in self.modules.values():
+                yield from ((name, module) for name in self.names_of(module, importer) if re.fullmatch(pattern, name))
 
     @cached_property
     def roots(self) -> frozenset[str]:
@@ -263,15 +270,6 @@ def _outside(module: Module) -> tuple[object, ...]:
     """What a file imports and binds: all of it that other files get at."""
     entries = [(entry.name, entry.target, entry.top_level) for entry in module.imports]
     return entries, module.analysis.root.bindings.keys(), _listed(module)
-
-
-def by_name(module: Module) -> Iterator[str]:
-    """The packages of which a file imports a module whose name is made at run time: ``import_module("nets." + name)``."""
-    for call in module.nodes(ast.Call):
-        if len(call.args) == 1 and module.resolve(call.func) == "importlib.import_module":
-            parts = prefixed(call.args[0])
-            if parts is not None and parts[0].endswith(".") and not parts[0].startswith("."):
-                yield parts[0][:-1]
 
 
 def _listed(module: Module) -> frozenset[str] | None:
