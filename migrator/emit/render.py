@@ -36,7 +36,12 @@ class Renderer:
         if replaced is not None:
             return replaced
         start, end = self.module.span(node)
-        return self._spliced(start, end, list(self._replacements(node, transform)))
+        return self._spliced(start, end, list(self._replacements(node, transform)), self._keywords(start))
+
+    def _keywords(self, start: int) -> list[Splice]:
+        """The names that edits put before an argument, which are of its call."""
+        here = self._edits[bisect.bisect_left(self._starts, start) : bisect.bisect_right(self._starts, start)]
+        return [(s, e, text) for s, e, text in here if e == s and text[-1:] == "=" and text[:-1].isidentifier()]
 
     def statement(self, node: ast.stmt, transform: Transform, indent: str) -> list[str]:
         """The lines of a statement at `indent`, with the comments that stand right above it and behind it.
@@ -141,15 +146,20 @@ class Renderer:
             return start - 1, end + 1
         return start, end
 
-    def _spliced(self, start: int, end: int, splices: list[Splice]) -> str:
+    def _spliced(self, start: int, end: int, splices: list[Splice], left_out: Collection[Splice] = ()) -> str:
         taken = sorted(splices)
         position = bisect.bisect_left(self._starts, start)
         while position < len(self._edits) and self._edits[position][0] < end:
             edit = self._edits[position]
             # An insertion at the border of a replaced node stays; what lies inside of it goes. New blanks at the
             # beginning of a line do not stand in the way of an edit that goes over the line break before them.
-            if edit[1] <= end and not any(
-                s < edit[1] and edit[0] < e and (text.strip() or s < edit[0] or edit[1] < e) for s, e, text in splices
+            if (
+                edit[1] <= end
+                and edit not in left_out
+                and not any(
+                    s < edit[1] and edit[0] < e and (text.strip() or s < edit[0] or edit[1] < e)
+                    for s, e, text in splices
+                )
             ):
                 taken.append(edit)
             position += 1

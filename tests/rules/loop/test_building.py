@@ -119,3 +119,16 @@ def test_the_optimizer_has_its_own_made_where_gradients_of_all_weights_reach_it(
     model = head + CLIPPED.format(variables=variables, kept=kept) + rest.partition("\n")[2]
     text = run(f"{model}{MADE}{TRAIN}")["program.py"].after.decode()
     assert ("optimizer.build(model.trainable_variables)" in text) is whole
+
+
+def test_params_that_an_estimator_is_given_without_a_name_go_to_the_input_function() -> None:
+    head = MODEL.replace(
+        "def model_fn",
+        "def load(size, params=None):\n    return make_input_fn(params['units'], 1)()\n\n\ndef model_fn",
+        1,
+    )
+    head += (
+        "import functools\n\nPARAMS = {'units': 1}\nestimator = tf.estimator.Estimator(model_fn, None, None, PARAMS)\n"
+    )
+    text = migrate(head + "estimator.train(functools.partial(load, 4))\n")
+    assert "model = create_model(params=PARAMS)\n" in text and "model.fit(load(4, params=PARAMS)" in text
