@@ -159,6 +159,8 @@ class Judge:
                 continue
             if name is not None and (name in self.known.expressions or is_refused(name)):
                 return True
+            if name == "tensorflow.identity" and isinstance(definition.module.parent(call), ast.Expr):
+                return True  # it gives a value the name by which hooks ask for it
             other = self._other(definition, call)
             if other is not None and depth < 8 and not self.makes_layers(other):
                 if self._answer("by itself", other, self._is_translated, depth + 1):

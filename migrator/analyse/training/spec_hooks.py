@@ -115,6 +115,7 @@ class SpecHooks:
         """Leave the hooks to what trains the model, which reads their tensors among the logs of a step."""
         self.in_logs = True
         self.hooks.clear()
+        self.named.clear()
 
     def of(self, mode: str) -> list[SpecHook]:
         """The hooks of one mode."""

@@ -189,6 +189,41 @@ def test_hooks_of_a_spec() -> None:
     assert 'self.step_logs["length"] = length' in text and "Hook" not in text
 
 
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("rate", "model.optimizer.learning_rate.numpy()"),
+        ("scope/cross_entropy:0", 'logs["loss"]'),
+        ("length", 'logs["length"]'),
+    ],
+)
+def test_a_hook_of_a_spec_logs_by_name(name: str, read: str) -> None:
+    text = migrated(spec=f", training_hooks=[{logging(repr([name]))}]")
+    assert f", {read})\n" in text and "_end=log_progress)]" in text and "tf2_training" not in text
+
+
+def test_a_hook_of_a_spec_that_names_no_op_is_refused() -> None:
+    assert "has the name nothing" in messages(program(spec=f", training_hooks=[{logging(repr(['nothing']))}]"))
+
+
+def test_a_helper_gives_a_rate_its_name() -> None:
+    helper = 'def decayed(rate):\n    rate = rate * 0.5\n    tf.identity(rate, "decayed")\n    return rate\n\n\n'
+    source = program(spec=f", training_hooks=[{logging(repr(['decayed']))}]")
+    source = source.replace("def model_fn", helper + "def model_fn").replace(
+        "Optimizer(RATE)", "Optimizer(decayed(RATE))"
+    )
+    text = migrate(source)
+    assert '"decayed = %.6g", model.optimizer.learning_rate.numpy())' in text and "def decayed" not in text
+
+
+def test_a_helper_whose_identity_is_its_value_stays_a_function() -> None:
+    helper = "def halved(rate):\n    return tf.identity(rate * 0.5)\n\n\n"
+    source = (
+        program().replace("def model_fn", helper + "def model_fn").replace("Optimizer(RATE)", "Optimizer(halved(RATE))")
+    )
+    assert "SGD(halved(RATE))" in migrate(source)
+
+
 def test_tensors_of_many_numbers_are_left_out_and_it_is_said() -> None:
     source = program(logging('{"loss": "cross_entropy", "all": "logits_of_all"}'))
     text = one_line(migrate(source))
