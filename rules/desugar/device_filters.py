@@ -119,7 +119,7 @@ def _is_plain(statement: ast.stmt) -> bool:
         return all(map(_is_plain, [*statement.body, *statement.orelse]))
     text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
     named = isinstance(statement, ast.Assign) and all(isinstance(target, ast.Name) for target in statement.targets)
-    return text or named or isinstance(statement, (ast.Return, ast.Pass))
+    return text or named or isinstance(statement, (ast.Return, ast.Pass, ast.Import, ast.ImportFrom))
 
 
 def _filters(module: Module, node: ast.expr | None) -> bool:

@@ -36,6 +36,11 @@ def test_device_filters_go() -> None:
     assert "which machines its sessions talk to" in str([d.message for o in outcomes.values() for d in o.remaining])
 
 
+def test_device_filters_of_a_function_that_imports_go() -> None:
+    text = migrate(program(FILTERS.replace("    task = ", "    import json\n    task = ")))
+    assert "session_config" not in text and ".fit(" in text
+
+
 def test_a_function_that_is_read_elsewhere_stays() -> None:
     assert "def session_config():" in migrate(program(main=MAIN + "print(session_config)\n"))
 
