@@ -8,8 +8,9 @@ from __future__ import annotations
 import ast
 
 from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.function.translate import is_none
 from migrator.resolve.module import Module
-from migrator.resolve.syntax import walk
+from migrator.resolve.syntax import is_name, walk
 from migrator.rewrite import Change, Remove, Rename, Replace, Statement, expr, spaced, statements, with_remark
 
 from .dataset_attributes import dataset_attributes
@@ -129,6 +130,9 @@ def _changes(
         return [*changes, Replace(fetch, whole)]
     if isinstance(line, ast.Return) and line.value is fetch:
         return [*changes, Replace(fetch, whole)]
+    alone = isinstance(line, ast.Return) and _without_labels(line.value, fetch)
+    if isinstance(line, ast.Return) and line.value is not None and alone and are_single(module, dataset):
+        return [*changes, Replace(line.value, whole)]
     if not isinstance(line, ast.Assign) or line.value is not fetch or len(line.targets) != 1:
         raise Unsupported("the batch of an iterator is used inside an expression", fetch)
     block = block_of(module, line)
@@ -141,6 +145,9 @@ def _changes(
         # `a, b = it.get_next(); return a, b`
         returned_at_once = statements("return {dataset}", dataset=whole)
         return [*changes, Replace(line, returned_at_once), *(Remove(one, apart=True) for one in rest)]
+    held = isinstance(target, ast.Name) and len(rest) == 1
+    if held and _without_labels(returned, target) and are_single(module, dataset):
+        return [*changes, Replace(line, statements("return {dataset}", dataset=whole)), Remove(rest[0], apart=True)]
     if after:
         raise Unsupported("an iterator whose initializer is collected after it is read is not followed", after[0])
     unnamed = None if iterator is not None or isinstance(dataset, ast.Name) else dataset
@@ -149,6 +156,14 @@ def _changes(
     gone = [*initialized, *([statement] if iterator is not None and isinstance(dataset, ast.Name) else [])]
     made_single = are_single(module, dataset)
     return [*changes, *_mapped(module, line, target, rest, name, gone, made_single, unnamed)]
+
+
+def _without_labels(returned: ast.expr | None, batch: ast.expr) -> bool:
+    """Whether what is returned are the features of a batch, and None for labels: ``return features, None``."""
+    if not isinstance(returned, ast.Tuple) or len(returned.elts) != 2 or not is_none(returned.elts[1]):
+        return False
+    features = returned.elts[0]
+    return features is batch or (isinstance(batch, ast.Name) and is_name(features, batch.id))
 
 
 def dataset_name(

@@ -49,6 +49,41 @@ def test_iterator_in_a_name() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "returned",
+    [
+        "return data.make_one_shot_iterator().get_next(), None",
+        "return (data.make_one_shot_iterator().get_next(), None)",
+        "features = data.make_one_shot_iterator().get_next()\n        return features, None",
+    ],
+)
+def test_no_labels(returned: str) -> None:
+    one(
+        f"""
+        data = tf.data.Dataset.from_tensor_slices({{"x": path}}).batch(2)
+        {returned}
+        """,
+        """
+        data = tf.data.Dataset.from_tensor_slices({"x": path}).batch(2)
+        return data
+        """,
+    )
+
+
+def test_no_labels_for_fit() -> None:
+    batch = "data.make_one_shot_iterator().get_next()"
+    read = f'data = tf.data.Dataset.from_tensor_slices({{"x": [[1.0]]}}).batch(1)\nreturn {batch}, None'
+    source = program(read).replace("(labels, ", '(features["x"], ')
+    assert "model.fit(read(0))" in migrate(f"{source}\n\nestimator.train(lambda: read(0))\n")
+
+
+def test_no_labels_of_elements_that_may_be_tuples() -> None:
+    read = "data = tf.data.Dataset.from_tensor_slices(path)\nreturn data.make_one_shot_iterator().get_next(), None\n"
+    assert "used inside an expression" in manual_reason(
+        program(read).replace("estimator =", "estimator_of_file =") + "\n\nestimator_of_file.train(lambda: read(1))\n"
+    )
+
+
 def test_at_once() -> None:
     one(
         """
@@ -221,8 +256,8 @@ def test_a_batch_that_may_be_a_tuple_is_refused(work: str) -> None:
 def test_a_batch_of_single_values_is_no_tuple(made: str) -> None:
     after = made.replace("parse_single_example", "io.parse_single_example")
     one(
-        f"data = {made}\nbatch = data.make_one_shot_iterator().get_next()\nreturn batch, None",
-        f"data = {after}\n\ndef transform(batch):\n    return batch, None\n\nreturn data.map(transform)",
+        f"data = {made}\nbatch = data.make_one_shot_iterator().get_next()\nreturn batch, 1",
+        f"data = {after}\n\ndef transform(batch):\n    return batch, 1\n\nreturn data.map(transform)",
     )
 
 

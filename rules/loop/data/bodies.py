@@ -46,6 +46,8 @@ class Body:
 
     def _run(self, node: ast.stmt, env: Env) -> bool:
         if isinstance(node, ast.Return):
+            if isinstance(node.value, ast.Tuple):  # `return iterator.get_next(), None`
+                self._read(node.value.elts[0] if node.value.elts else None, env)
             self.values.append(self.shot or self.reader.returned(self.module, node.value, env))
             return False
         if isinstance(node, ast.Raise):
@@ -53,10 +55,7 @@ class Body:
         if isinstance(node, ast.FunctionDef):
             env[node.name] = Function(self.module, node, env) if not node.decorator_list else None
         elif isinstance(node, (ast.Assign, ast.AnnAssign)):
-            value = self.reader.value(self.module, node.value, env)
-            called = node.value.func if isinstance(node.value, ast.Call) else None
-            if isinstance(value, Data) and isinstance(called, ast.Attribute) and called.attr == "get_next":
-                self.shot = value
+            value = self._read(node.value, env)
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 bind(target, value, env)
         elif isinstance(node, ast.If):
@@ -70,6 +69,14 @@ class Body:
                 elif isinstance(part, ast.Return):
                     self.values.append(None)
         return True
+
+    def _read(self, node: ast.expr | None, env: Env) -> Value:
+        """What an expression stands for, which may be the batch that the function reads."""
+        value = self.reader.value(self.module, node, env)
+        called = node.func if isinstance(node, ast.Call) else None
+        if isinstance(value, Data) and isinstance(called, ast.Attribute) and called.attr == "get_next":
+            self.shot = value
+        return value
 
     def _if(self, node: ast.If, env: Env) -> bool:
         test = self.reader.value(self.module, node.test, env)
