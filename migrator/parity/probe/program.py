@@ -105,6 +105,7 @@ _PATHS = (
     ("keras.Model", "save_weights", 1, "filepath"),
     ("keras.Model", "load_weights", 1, "filepath"),
     ("keras.Model", "export", 1, "filepath"),
+    ("keras.export.ExportArchive", "write_out", 1, "filepath"),
     ("io.gfile.GFile", "__init__", 1, "name"),
     *(
         ("io.gfile", name, 0, "path")
