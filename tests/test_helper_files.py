@@ -12,6 +12,8 @@ from click.testing import CliRunner, Result
 from modelfn.programs import LOSS, TRAIN_OP, manual_reason, migrate_all
 
 from migrator.cli import cli
+from migrator.discover.sources import decode
+from migrator.engine.context import parse
 from migrator.vendor.vendored_imports import borrowed
 from migrator.vendor.vendored_library import definitions_of
 from migrator.vendor.vendoring import CLUSTER_FILE_NAME, FILE_NAME, vendor
@@ -293,3 +295,13 @@ def test_helpers_that_cannot_be_written_are_the_reason_of_all_that_need_more_of_
     assert f"{FILE_NAME}:1:1: E004 not written: it is read-only; nor were one.py, two.py\n" in result.output
     assert f"one.py:4:1: program model_fn: manual: {FILE_NAME} was not written" in result.output
     assert Path("one.py").read_text() == rms and "keras" in Path("three.py").read_text()
+
+
+def test_equal_files_of_helpers_are_read_once() -> None:
+    def tree(path: str, text: str) -> ast.AST:
+        return parse(decode(path, text.encode())).tree
+
+    text = vendor(["train"])[FILE_NAME]
+    assert tree(f"one/{FILE_NAME}", text) is tree(f"other/{FILE_NAME}", text)
+    assert tree(f"one/{FILE_NAME}", text) is not tree(f"other/{FILE_NAME}", text + "\n")
+    assert tree("one/task.py", text) is not tree("other/task.py", text)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Iterable
 
 from migrator.discover.sources import SourceFile
 from migrator.resolve.module import Module
+from migrator.vendor.vendoring import FILE_NAMES
 from migrator.vocabulary.diagnostics import Diagnostic
 from migrator.vocabulary.problems import deep_problem, internal_problem, syntax_problem
 
@@ -16,12 +18,22 @@ def parse(source: SourceFile) -> Module:
     module = Module(source.path, source.text)
     if source.path in _context_modules:
         module.share(_context_modules[source.path])
+    elif os.path.basename(source.path) in FILE_NAMES:
+        module.share(_helpers(source.text))
     module.tree  # noqa: B018  parses now
     return module
 
 
 _CONTEXT_MODULES = 64
 _context_modules: dict[str, Module] = {}
+
+
+@functools.lru_cache(maxsize=32)
+def _helpers(text: str) -> Module:
+    """What is known of a file of helpers: programs that need the same ones have equal copies of it."""
+    module = Module(FILE_NAMES[0], text, lenient=True)
+    module.references()
+    return module
 
 
 def _context_module(source: SourceFile) -> Module:
