@@ -11,7 +11,7 @@ from migrator.resolve.syntax import walk
 from migrator.rewrite import Change, Replace, expr, with_arguments
 from migrator.vocabulary.diagnostics import Edit
 
-from ..symbols.contrib_functions import successor
+from ..contrib.functions import successor
 from ..symbols.tensorflow_names import tensorflow_root
 
 if TYPE_CHECKING:

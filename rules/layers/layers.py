@@ -12,10 +12,10 @@ from collections.abc import Callable
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import Layer, Value, bind, is_none
 
+from ..contrib.layers import LAYERS as CONTRIB
 from ..inputs.feature_columns import LAYERS as COLUMNS
 from ..inputs.feature_columns import PREPROCESSED, SEQUENCES
 from ..recurrent.rnn import LAYERS as RECURRENT
-from .contrib_layers import LAYERS as CONTRIB
 from .graph_variables import VARIABLE, from_value, variable, weight
 from .keras_layers import TRAINING_OFF, is_keras_object, keras_layer
 

@@ -128,7 +128,7 @@ CONTRIB_METRICS: dict[str, MetricFact] = {
     ),
     "streaming_pearson_correlation": MetricFact("+PearsonCorrelation", f"predictions labels weights {TAIL}"),
 }
-"""Those of `tf.contrib.metrics` that are none of `tf.metrics` under another name; for the others see contrib_functions.py."""
+"""Those of `tf.contrib.metrics` that are none of `tf.metrics` under another name; the others are in `rules/contrib/`."""
 
 INNER_METRICS: dict[str, MetricFact] = {
     "_streaming_confusion_matrix": MetricFact(

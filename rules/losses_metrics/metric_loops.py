@@ -19,6 +19,7 @@ from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Insert, Replace, Unprintable, code, expr, statements
 
+from .folded_texts import folded_text, quoted
 from .metrics import METRICS
 
 if TYPE_CHECKING:
@@ -193,8 +194,12 @@ class _Turn:
 
     def instead(self, node: ast.AST) -> cst.BaseExpression | None:
         """What takes the place of a node."""
-        if isinstance(node, ast.expr) and self.key and (folded := self._folded(node)) is not None:
-            return code(f'"{folded}"' if '"' not in folded and "\\" not in folded else repr(folded))
+        if (
+            isinstance(node, ast.expr)
+            and self.key
+            and (folded := folded_text(node, {self.key: self.entry.key})) is not None
+        ):
+            return code(quoted(folded))
         if isinstance(node, ast.JoinedStr):
             self.seen = False  # what it reads has no reliable place
         if isinstance(node, ast.Subscript) and self._is_metric(node.value):
@@ -219,35 +224,6 @@ class _Turn:
             return node.id == self.metric
         held = isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and isinstance(node.slice, ast.Name)
         return held and node.value.id == self.loop.dictionary and node.slice.id == self.key  # type: ignore[attr-defined]
-
-    def _folded(self, node: ast.expr) -> str | None:
-        """The text that the key, or an expression of it and of literals, is in this turn."""
-        if isinstance(node, ast.Name):
-            return self.entry.key if node.id == self.key else None
-        if isinstance(node, ast.JoinedStr):
-            parts = [p.value if isinstance(p, ast.FormattedValue) else p for p in node.values]
-            plain = all(
-                not isinstance(p, ast.FormattedValue) or (p.conversion < 0 and p.format_spec is None)
-                for p in node.values
-            )
-            texts = [self._literal(part) for part in parts]
-            return "".join(text for text in texts if text is not None) if plain and None not in texts else None
-        if isinstance(node, ast.BinOp):
-            left, right = self._literal(node.left), self._literal(node.right)
-            if left is not None and right is not None and isinstance(node.op, ast.Add):
-                return left + right
-            if left is not None and right is not None and isinstance(node.op, ast.Mod) and left.count("%") == 1:
-                return left.replace("%s", right) if "%s" in left else None
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
-            left, given = self._literal(node.func.value), [self._literal(argument) for argument in node.args]
-            if left is not None and not node.keywords and len(given) == 1 and left.count("{") == 1 and "{}" in left:
-                return left.replace("{}", given[0]) if given[0] is not None else None
-        return None
-
-    def _literal(self, node: ast.expr) -> str | None:
-        if isinstance(node, ast.Constant):
-            return node.value if isinstance(node.value, str) else None
-        return self._folded(node)
 
 
 def _walked(node: ast.expr) -> tuple[tuple[str, str] | None, bool]:

@@ -12,15 +12,15 @@ from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.arguments import parameters
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.functions.lift import keywords
+from migrator.normalise.values.callers import function_calls
 from migrator.resolve.module import Module
-from migrator.resolve.project import Definition, Project
+from migrator.resolve.project import Definition
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Replace, expr, with_parameters
 
 from .summaries import EXPRESSIONS
 
 NAME, SCOPE = "name", "scope"
-Call = tuple[Module, ast.Call]
 
 
 @Desugaring
@@ -70,7 +70,7 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
     tags = [_tag(call) for call in summaries]
     if any(scopes_around(module, call) for call in summaries) or any(tag is None for tag in tags):
         return []
-    calls = _calls(drafts.project, Definition(module, function))
+    calls = function_calls(drafts.project, Definition(module, function))
     names = [_name(*call) for call in calls or []]
     if len(names) == 1 and names[0] is not None and "*" not in names[0].pattern:
         return []  # the one place of it is known where its tags are written
@@ -119,18 +119,6 @@ def _opens(module: Module, node: ast.expr) -> bool:
 def _tag(call: ast.Call) -> ast.expr | None:
     given = next((keyword.value for keyword in call.keywords if keyword.arg == NAME), None)
     return call.args[0] if call.args else given
-
-
-def _calls(project: Project, helper: Definition) -> list[Call] | None:
-    """All calls of a helper; None where it is used in another way."""
-    found: list[Call] = []
-    for module in project.modules.values():
-        for use in project.uses(helper, module):
-            call = module.parent(use)
-            if not isinstance(call, ast.Call) or call.func is not use:
-                return None
-            found.append((module, call))
-    return found
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from migrator.analyse.statements.loggers import LOGGERS
 from migrator.analyse.training.conditionalsteps import TAKEN
 
 from ..canned import head_specs
+from ..contrib import layers as contrib_layers
 from ..distribute import horovod
 from ..estimator_calls import checkpoint_readers
 from ..estimator_calls.driver import TASK_FIELDS
@@ -15,7 +16,7 @@ from ..hooks.spec_hooks import EVALUATION_HOOKS, SPEC_HOOKS, own_hook
 from ..hooks.spec_scaffolds import scaffold
 from ..inputs import lookup_tables
 from ..inputs.feature_columns import SEQUENCE_COLUMNS
-from ..layers import contrib_layers, products
+from ..layers import products
 from ..layers.graph_variables import VARIABLE
 from ..layers.keras_layers import is_keras_object, is_phased
 from ..layers.layer_classes import is_old_layer

@@ -9,6 +9,7 @@ from migrator.normalise.objects import copied
 
 from ..canned import chosen_estimators, head_specs, named_makers
 from ..configs import handed_configs, kept_configs, own_configs, replaced_configs, returned_configs
+from ..contrib import applied_regularization, argument_scopes, functions, normalizer_functions
 from ..desugar import (
     clocked_saves,
     device_filters,
@@ -33,11 +34,10 @@ from ..hooks import logged_modes, logging_classes, made_hooks, nested_hooks, wri
 from ..initializers import own_initializers
 from ..inputs import fed_iterators, read_batches
 from ..layers import (
-    applied_regularization,
-    argument_scopes,
     entered_scopes,
     extra_keywords,
     filled_sizes,
+    handed_lengths,
     keras_assembled,
     keras_collected,
     keras_on_tensors,
@@ -51,6 +51,7 @@ from ..losses_metrics import (
     metric_entries,
     metric_loops,
     metric_tables,
+    metric_turns,
     scoped_summaries,
     summary_tags,
     unpaired_metrics,
@@ -67,7 +68,7 @@ from ..model_fns import (
 )
 from ..optimizers import conditional_steps, optimize_loss, optimizer_wrappers
 from ..recurrent import dropout_by_condition
-from ..symbols import contrib_functions, package_aliases, step_keys
+from ..symbols import package_aliases, step_keys
 from . import handed_imports
 
 FILES: tuple[Desugaring[OfFiles], ...] = (
@@ -114,7 +115,7 @@ CALLS: tuple[Desugaring[OfCall], ...] = (
     optimize_loss.expand,
     normalization_by_condition.expand,
     dropout_by_condition.expand,
-    contrib_functions.expand,
+    functions.expand,
     repeated_layers.expand,
     entered_scopes.expand,
     applied_regularization.expand,
@@ -123,6 +124,7 @@ CALLS: tuple[Desugaring[OfCall], ...] = (
     starred.expand,
     spread_options.expand,
     extra_keywords.expand,
+    normalizer_functions.expand,
     argument_scopes.expand,
     head_specs.expand,
     conditional_steps.expand,
@@ -144,6 +146,7 @@ FUNCTIONS: tuple[Desugaring[OfFunction], ...] = (
     unpaired_metrics.expand,
     metric_tables.expand,
     metric_loops.expand,
+    metric_turns.expand,
     metric_arms.expand,
     logged_modes.expand,
     nested_hooks.expand,
@@ -152,6 +155,7 @@ FUNCTIONS: tuple[Desugaring[OfFunction], ...] = (
     keras_assembled.expand,
     metric_entries.expand,
     filled_sizes.expand,
+    handed_lengths.expand,
     declared_shapes.expand,
     named_values.expand,
     own_initializers.expand,

@@ -29,6 +29,11 @@ def test_a_summary_reads_one() -> None:
     assert 'tf.summary.scalar("mean_1", self.mean.result())' in text  # as the other metric is called so
 
 
+def test_one_is_stored_and_read() -> None:
+    made = 'metrics = {"other": tf.metrics.mean(labels)}\nmetrics["mean"] = tf.metrics.mean(predictions)\n'
+    assert "self.mean.result()" in method(migrate(program(made)), "compute_metrics")
+
+
 def test_both_are_read() -> None:
     text = migrate(program(read=READ + 'tf.summary.scalar("other", metrics["other"][1])\n'))
     assert "self.mean.result()" in text and "self.other.result()" in text
@@ -37,7 +42,11 @@ def test_both_are_read() -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        '{MADE}metrics["mean"] = tf.metrics.mean(labels)\n{READ}',  # another metric by then
+        '{MADE}if more:\n    metrics["mean"] = tf.metrics.mean(labels)\n{READ}',  # another metric by then
+        'metrics = {{}}\nmetrics[key] = tf.metrics.mean(labels)\nkey = "other"\ntf.summary.scalar("x", metrics[key][1])\n',
+        'metrics = {{}}\nmetrics[key()] = tf.metrics.mean(labels)\ntf.summary.scalar("x", metrics[key()][1])\n',
+        'metrics = {{}}\nmetrics["mean"] = tf.metrics.mean(labels)\nmetrics.update(more)\n{READ}',
+        'metrics = {{}}\nif more:\n    metrics["mean"] = tf.metrics.mean(labels)\n{READ}',
         "{MADE}metrics.update(more)\n{READ}",
         "{MADE}change(metrics)\n{READ}",
         '{MADE}del metrics["mean"]\n{READ}',

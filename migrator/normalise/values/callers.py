@@ -17,6 +17,18 @@ from migrator.resolve.syntax import walk
 Place = tuple[Module, ast.expr]
 
 
+def function_calls(project: Project, function: Definition) -> list[tuple[Module, ast.Call]] | None:
+    """All calls of a function; None where it is used in another way."""
+    found: list[tuple[Module, ast.Call]] = []
+    for module in project.modules.values():
+        for use in project.uses(function, module):
+            call = module.parent(use)
+            if not isinstance(call, ast.Call) or call.func is not use:
+                return None
+            found.append((module, call))
+    return found
+
+
 def given_by_callers(project: Project, module: Module, parameter: ast.arg) -> list[Place]:
     """Their values with their files, and the default where one gives none. Raises Stuck."""
     function = module.parent(module.parent(parameter) or parameter)

@@ -30,6 +30,7 @@ _SCOPES = frozenset(
 _NAMES = {"convolution2d": "conv2d"}
 # Functions by other functions: what a scope tells the one, the other is told as well.
 _SAME = {"linear": "fully_connected", "relu": "fully_connected"}
+_NORMALIZATIONS = frozenset({"batch_norm", "layer_norm"})
 _PLAIN = (
     ast.Name, ast.Constant, ast.Attribute, ast.Call, ast.Tuple, ast.List, ast.Dict, ast.UnaryOp, ast.BinOp, ast.BoolOp,
     ast.Compare, ast.IfExp,
@@ -71,6 +72,8 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
     if not isinstance(functions, (ast.List, ast.Tuple)) or item.optional_vars is not None or len(scope.items) > 1:
         return []
     told = {_layer(module, function) for function in functions.elts}
+    if _NORMALIZATIONS & told and _gives_normalizers(module, scope):
+        return []  # what calls them is no layer of its own yet
     if None in told or not _may_be_repeated(module, call, scope):
         return []
     layers = _layers_told(drafts.project, module, scope, {name for name in told if name is not None})
@@ -78,6 +81,14 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
         return []
     told_now = [Replace(layer, _told(module, layer, call.keywords)) for layer in layers]
     return Change.of(module, Replace(scope, [*map(module.cst.statement, scope.body)]), *told_now)
+
+
+def _gives_normalizers(module: Module, scope: ast.With) -> bool:
+    """Whether layers in a scope get a `normalizer_fn`, by themselves or by a scope around it."""
+    around = [scope, *(node for node in module.ancestors(scope) if isinstance(node, ast.With))]
+    calls = [item.context_expr for node in around for item in node.items if isinstance(item.context_expr, ast.Call)]
+    calls += [node for node in walk(scope) if isinstance(node, ast.Call)]
+    return any(keyword.arg in (None, "normalizer_fn") for call in calls for keyword in call.keywords)
 
 
 def _layer(module: Module, node: ast.AST) -> str | None:

@@ -13,16 +13,16 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import Expression, Layer, Value, Writing, bind, is_none
 
 from ..symbols.tensorflow_names import CONTRIB_LAYERS
-from .contrib_normalization import RULES as NORMALIZATIONS
-from .contrib_normalization import says_nothing
+from .normalization import RULES as NORMALIZATIONS
+from .normalization import says_nothing
 
 _TAIL = "reuse variables_collections outputs_collections trainable scope"
 _WEIGHTS = (
     "activation_fn normalizer_fn normalizer_params weights_initializer weights_regularizer biases_initializer "
     f"biases_regularizer {_TAIL}"
 )
-_FULLY_CONNECTED = f"inputs num_outputs {_WEIGHTS}"
-_CONV2D = f"inputs num_outputs kernel_size stride padding data_format rate {_WEIGHTS}"
+FULLY_CONNECTED = f"inputs num_outputs {_WEIGHTS}"
+CONV2D = f"inputs num_outputs kernel_size stride padding data_format rate {_WEIGHTS}"
 _DROPOUT = "inputs keep_prob noise_shape is_training outputs_collections scope seed"
 _FLATTEN = "inputs outputs_collections scope"
 _KEYWORDS = {
@@ -61,7 +61,7 @@ def _tail(given: dict[str, ast.expr]) -> list[tuple[str | None, Value]]:
 
 def fully_connected(call: ast.Call, name: str, resolve: Resolve) -> Layer:
     """Dense with a relu."""
-    given = bind(call, _FULLY_CONNECTED, "fully_connected")
+    given = bind(call, FULLY_CONNECTED, "fully_connected")
     _refuse(given, "fully_connected")
     arguments = [(None, given["num_outputs"]), *_tail(given)]
     return Layer(
@@ -76,7 +76,7 @@ def fully_connected(call: ast.Call, name: str, resolve: Resolve) -> Layer:
 
 def conv2d(call: ast.Call, name: str, resolve: Resolve) -> Layer:
     """Conv2D with a relu and SAME padding."""
-    given = bind(call, _CONV2D, "conv2d")
+    given = bind(call, CONV2D, "conv2d")
     _refuse(given, "conv2d")
     arguments: list[tuple[str | None, Value]] = [(None, given["num_outputs"]), (None, given["kernel_size"])]
     if "stride" in given:

@@ -16,7 +16,7 @@ from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
 from migrator.rewrite import Replace, expr, with_arguments
 
-from .tensorflow_names import PLAIN, VERSION_1, root_name, whole_name
+from ..symbols.tensorflow_names import PLAIN, VERSION_1, root_name, whole_name
 
 _TAIL = "weights metrics_collections updates_collections name"
 _PAIR = f"predictions labels {_TAIL}"
