@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from typing import Optional, Union
 
@@ -59,6 +60,16 @@ def is_literal(value: ast.expr, *expected: object) -> bool:
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return False
     return any(type(literal) is type(item) and literal == item for item in expected)
+
+
+def fills_text(node: ast.AST | None) -> bool:
+    """Whether an expression puts values as they are into a text: ``"{}".format(value)``, ``"%s" % value``."""
+    if isinstance(node, ast.BinOp):
+        return isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant) and isinstance(node.left.value, str)
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "format":
+        return False
+    text = node.func.value.value if isinstance(node.func.value, ast.Constant) else None
+    return isinstance(text, str) and re.search(r"{\w*[.\[]", text) is None  # which reads a part of the value
 
 
 def prefixed(node: ast.expr) -> tuple[str, ast.expr] | None:

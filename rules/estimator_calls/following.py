@@ -11,9 +11,10 @@ import builtins
 import sys
 from collections import deque
 
-from migrator.analyse.statements.loggers import LOGGERS
+from migrator.analyse.statements.loggers import is_message
 from migrator.normalise.objects.methods import class_of, lookup, method_of
 from migrator.normalise.values.decorated import gives_back, takers
+from migrator.resolve.calls import fills_text
 from migrator.resolve.chosen_members import readers_of
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
@@ -144,7 +145,7 @@ class Follower:
         elif not isinstance(
             parent, (ast.Expr, ast.If, ast.While, ast.IfExp, ast.Compare, ast.FormattedValue, ast.Delete)
         ):
-            if not (isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not)):
+            if not (isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not)) and not fills_text(parent):
                 self.lose(module, node, path, "it is stored where it is not followed")
 
     def _either(self, module: Module, parent: ast.expr, values: list[ast.expr], path: Path) -> None:
@@ -311,7 +312,7 @@ class Follower:
             if name in EXTENDERS:
                 self.follow(module, call, ())
             return  # looked at by the rule that knows the function
-        if name is not None and name.startswith(LOGGERS):
+        if is_message(module, call) or fills_text(call):
             return
         if name == "functools.partial" and (position or keyword):
             function = call.args[0] if call.args else None

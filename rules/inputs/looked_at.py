@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from migrator.resolve.calls import fills_text
 from migrator.resolve.module import Module
 from migrator.resolve.reaching import block_of
 from migrator.resolve.syntax import walk
@@ -65,15 +66,14 @@ def _is_looked_at(module: Module, node: ast.expr) -> bool:
     if isinstance(parent, ast.Call) and node in parent.args:
         if isinstance(parent.func, ast.Name):
             return parent.func.id in _TELLING and not module.bindings(parent.func)
-        return isinstance(parent.func, ast.Attribute) and _is_text(parent.func.value) and parent.func.attr == "format"
+        return fills_text(parent)
     if isinstance(parent, ast.Attribute):
         asked = module.parent(parent)
         return parent.attr in _DESCRIBED or (parent.attr == "keys" and isinstance(asked, ast.Call))
     if isinstance(parent, ast.Subscript):
         return parent.value is node and isinstance(parent.ctx, ast.Load) and _is_looked_at(module, parent)
     if isinstance(parent, (ast.Tuple, ast.BinOp)):
-        outer = parent if isinstance(parent, ast.BinOp) else module.parent(parent)
-        return isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Mod) and _is_text(outer.left)
+        return fills_text(parent if isinstance(parent, ast.BinOp) else module.parent(parent))
     return isinstance(parent, (ast.For, ast.comprehension)) and parent.iter is node and _has_keys(module, node)
 
 
@@ -89,7 +89,3 @@ def _has_keys(module: Module, node: ast.expr) -> bool:
         n.value.id == node.id and isinstance(n.slice, ast.Name) and n.slice.id == target.id  # type: ignore[attr-defined]
         for n in read
     )
-
-
-def _is_text(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)

@@ -258,6 +258,17 @@ def test_a_dict_of_them_is_sorted_by_its_keys(after: str) -> None:
     assert ("evaluate(models[name], F)" in text) is ("name" in after)
 
 
+@pytest.mark.parametrize("text", ["'made {}'.format(e)", "'made %s' % e", "'%s and %s' % (1, e)", "'{0!r}'.format(e)"])
+def test_a_text_may_tell_of_one(text: str) -> None:
+    after = migrate(use(f"e = {E}\nprint({text})\ne.train(F)\n"))
+    assert f"print({text})\ntrain(e, F)\n" in after
+
+
+@pytest.mark.parametrize("text", ["'{.model_dir}'.format(e)", "TEXT.format(e)", "e % 'made'", "'{0[0]}'.format(e)"])
+def test_a_text_that_reads_more_of_one_is_refused(text: str) -> None:
+    manual_reason(use(f"e = {E}\nprint({text})\ne.train(F)\n"))
+
+
 def test_what_sorts_them_by_themselves_is_refused() -> None:
     after = "for each in sorted(models.values(), key=lambda e: e.model_dir):\n    each.evaluate(F)\n"
     assert "handed to a function that is not seen" in manual_reason(use(KEPT + after))
