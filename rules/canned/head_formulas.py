@@ -19,7 +19,7 @@ from .canned_heads import HEADS, head_arguments, of_tensorflow_2
 
 _KINDS = {"BinaryClassHead": "binary", "MultiClassHead": "classes", "RegressionHead": "numbers"}
 _KNOWN = frozenset({"n_classes", "label_dimension", "weight_column", "label_vocabulary", "loss_reduction"})
-_KNOWN |= {"interpolate_auc"}
+_KNOWN |= {"interpolate_auc", "name"}
 _REDUCTIONS = frozenset({'"sum"', '"sum_over_batch_size"'})
 _USED = frozenset({"create_estimator_spec", "logits_dimension"})
 _GONE = {
@@ -56,6 +56,8 @@ class HeadFormulas:
     """Whether the program exports models."""
     made: ast.Assign | None
     """The statement that gives the head its name."""
+    suffix: str = ""
+    """What the keys of metrics and the tags of summaries end with: the name that the head was given, after a slash."""
 
     @property
     def gone(self) -> list[str]:
@@ -136,31 +138,33 @@ class HeadFormulas:
 
     def shown(self, loss: str, labels: str, losses: str, weights: str, tf: str) -> dict[str, str]:
         """What summaries of a training show besides the loss, by tag."""
+        named = {f"loss{self.suffix}": loss} if self.suffix and not self.new else {}
         if not self.summed or self.new:
-            return {}
+            return named
         count = f"{tf}.cast({tf}.size({labels}), {tf}.float32)"
         if weights:
             count = f"{tf}.reduce_sum({weights} * {tf}.ones_like({losses}))"
-        return {"average_loss": f"{loss} / {count}"}
+        return {**named, f"average_loss{self.suffix}": f"{loss} / {count}"}
 
     def metrics(self, labels: str, logits: str, ids: str, losses: str, weights: str, tf: str) -> Iterator[str]:
         """The entries of the dict of metrics."""
+        end = self.suffix
         more = f", weights={weights}" if weights else ""
         if self.kind == "numbers" and not weights:
-            yield f'"average_loss": {tf}.metrics.mean_squared_error({labels}, {logits})'
+            yield f'"average_loss{end}": {tf}.metrics.mean_squared_error({labels}, {logits})'
         else:
-            yield f'"average_loss": {tf}.metrics.mean({losses}{more})'
+            yield f'"average_loss{end}": {tf}.metrics.mean({losses}{more})'
         if self.kind == "numbers":
             return
         chosen = ids if self.kind == "binary" else f"{tf}.argmax({logits}, axis=1)"
-        yield f'"accuracy": {tf}.metrics.accuracy({labels}, {chosen}{more})'
+        yield f'"accuracy{end}": {tf}.metrics.accuracy({labels}, {chosen}{more})'
         if self.kind == "binary":
-            yield f'"precision": {tf}.metrics.precision({labels}, {ids}{more})'
-            yield f'"recall": {tf}.metrics.recall({labels}, {ids}{more})'
-            yield f'"auc": {tf}.metrics.auc({labels}, {tf}.sigmoid({logits}){more})'
+            yield f'"precision{end}": {tf}.metrics.precision({labels}, {ids}{more})'
+            yield f'"recall{end}": {tf}.metrics.recall({labels}, {ids}{more})'
+            yield f'"auc{end}": {tf}.metrics.auc({labels}, {tf}.sigmoid({logits}){more})'
             if self.new:
                 exact = 'curve="PR", summation_method="careful_interpolation"'
-                yield f'"{_CURVE}": {tf}.metrics.auc({labels}, {tf}.sigmoid({logits}){more}, {exact})'
+                yield f'"{_CURVE}{end}": {tf}.metrics.auc({labels}, {tf}.sigmoid({logits}){more}, {exact})'
 
 
 def formulas_of(project: Project, module: Module, head: ast.expr, at: ast.Call) -> HeadFormulas | None:
@@ -181,12 +185,14 @@ def formulas_of(project: Project, module: Module, head: ast.expr, at: ast.Call) 
         return None
     texts = {}
     for key, value in given.items():
-        if key in ("loss_reduction", "interpolate_auc"):
+        if key in ("loss_reduction", "interpolate_auc", "name"):
             continue
         if not isinstance(value, ast.expr) or not _is_same(module, value, at):
             return None
         texts[key] = module.segment(value)
-    weights, vocabulary = given.get("weight_column"), given.get("label_vocabulary")
+    called, weights, vocabulary = (given.get(key) for key in ("name", "weight_column", "label_vocabulary"))
+    if isinstance(called, ast.expr) and not _is_text(called):
+        return None
     if isinstance(weights, ast.expr) and not _is_text(_behind(module, weights)):
         return None
     if isinstance(vocabulary, ast.expr) and not _are_texts(_behind(module, vocabulary)):
@@ -203,6 +209,7 @@ def formulas_of(project: Project, module: Module, head: ast.expr, at: ast.Call) 
         given["loss_reduction"] == '"sum"',
         exported,
         made,
+        f"/{called.value}" if isinstance(called, ast.Constant) else "",
     )
     named = {text for each in project.modules.values() for text in _texts(each)}
     return None if named & {*found.gone} else found

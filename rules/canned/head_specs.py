@@ -69,7 +69,7 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
         targets = tf.reshape(tf.cast(labels, tf.float32), [-1, 1])
         loss = tf.losses.mean_squared_error(targets, logits)
         if mode == tf.estimator.ModeKeys.EVAL:
-            return tf.estimator.EstimatorSpec(mode, loss=loss, eval_metric_ops={"average_loss": tf.metrics.mean_squared_error(targets, logits)})
+            return tf.estimator.EstimatorSpec(mode, predictions=predictions, loss=loss, eval_metric_ops={"average_loss": tf.metrics.mean_squared_error(targets, logits)})
         with tf.name_scope("head"):
             train_op = tf.train.AdamOptimizer(0.1).minimize(loss, global_step=tf.train.get_global_step())
         return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=tf.group(train_op, *tf.get_collection(tf.GraphKeys.UPDATE_OPS)))
@@ -90,7 +90,8 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
         raise Stuck(problem.reason, call) from problem
     if new and not {"trainable_variables", "optimizer"}.isdisjoint(given):
         raise Stuck("an optimizer of Keras takes the step of a head", given.get("optimizer", call))
-    formulas = formulas_of(project, module, call.func.value, call) if names == [None] * len(names) else None
+    alike = len({None if name is None else ast.dump(name) for name in names}) == 1
+    formulas = formulas_of(project, module, call.func.value, call) if alike else None
     if formulas is None and heads.reduced is not None:
         raise Stuck("a head in a model_fn with this `loss_reduction` writes summaries of its own", heads.reduced)
     if formulas is not None and "labels" in given and formulas.gone:
@@ -179,7 +180,8 @@ class _Spelling:
             if said.entries:
                 metrics = _dict([*said.entries, f'"regularization_loss": {mean}'])
         inner = [*inner, f"{loss} = {value}"]
-        inner += [f"if {mode} == {modes}EVAL:", f"    {spec}loss={loss}, eval_metric_ops={metrics})"]
+        evaluated = f"predictions={predictions}, loss={loss}, eval_metric_ops={metrics}"
+        inner += [f"if {mode} == {modes}EVAL:", f"    {spec}{evaluated})"]
         shown = said.shown if penalty is None else {**said.shown, "regularization_loss": added}
         train = [f'{tf}.summary.scalar("{tag}", {value})' for tag, value in shown.items()]
         train += self._train(loss, spec, tf)

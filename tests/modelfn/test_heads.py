@@ -80,9 +80,14 @@ def test_methods_ask_the_head(train: str, between: str) -> None:
 
 def test_a_head_may_have_a_name() -> None:
     text = migrate(program("multi_class_head(3, name='a')"))
-    made = """named_head(MultiClassHead, n_classes=3, name='a', loss_reduction="sum_over_batch_size")"""
-    assert f"self.head = {made}" in method(text, "__init__").replace("\n            ", " ").replace("( ", "(")
-    assert "self.head_metrics = self.head.metrics()" in text
+    assert "head" not in method(text, "__init__")
+    assert 'SparseCategoricalAccuracy(name="accuracy/a")' in method(text, "create_model")
+    assert 'tf.summary.scalar("loss/a", loss)' in method(text, "compute_loss")
+
+
+def test_one_with_a_name_that_is_not_written_down_stays_a_head() -> None:
+    text = migrate(program("multi_class_head(3, name=NAME)", before="NAME = 'a'\n"))
+    assert "self.head = named_head(" in method(text, "__init__")
 
 
 def test_a_spec_may_have_a_name() -> None:

@@ -289,15 +289,16 @@ def test_what_a_canned_estimator_reports_unread_may_go(sides: tuple[Side, Side])
     assert "predict call 1: a canned Estimator also reports q; the new program does not" in report.notes
 
 
-def test_what_a_head_reports_may_go_but_not_what_the_program_added(sides: tuple[Side, Side]) -> None:
+@pytest.mark.parametrize("key", ["label/mean", "label/mean/my_head"])
+def test_what_a_head_reports_may_go_but_not_what_the_program_added(sides: tuple[Side, Side], key: str) -> None:
     sides[0].writer.event("head", kind="evaluate", call=1)
-    both = {"loss": 1.0, "label/mean": 0.5}
+    both = {"loss": 1.0, key: 0.5}
     sides[0].evaluate(1, **both, own=0.5).evaluate(2, **both)
     sides[1].evaluate(1, loss=1.0).evaluate(2, loss=1.0)
     report = judge(sides)
-    assert "evaluate call 1: a head also reports label/mean; the new program does not" in report.notes
+    assert f"evaluate call 1: a head also reports {key}; the new program does not" in report.notes
     assert texts(report).count("missing") == 2
-    assert "call 1: 'own' is missing" in texts(report) and "call 2: 'label/mean' is missing" in texts(report)
+    assert "call 1: 'own' is missing" in texts(report) and f"call 2: '{key}' is missing" in texts(report)
 
 
 def test_the_only_output_needs_no_name(sides: tuple[Side, Side]) -> None:
