@@ -13,13 +13,12 @@ from migrator.analyse.function.translate import bind, is_none
 from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
-from migrator.resolve.reaching import reaching
 from migrator.resolve.redefined import defined_above
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Rename, Replace, with_arguments
 
 from ..estimator_calls.driver import Driver
-from ..estimator_calls.estimator_values import EXTENDERS, Construction
+from ..estimator_calls.estimator_values import EXTENDERS, Construction, extended
 from .canned import CANNED
 
 _SIGNATURES = {"add_metrics": "estimator metric_fn", "forward_features": "estimator keys sparse_default_values"}
@@ -33,21 +32,9 @@ def extend(
         for node, name in module.references():
             call = module.parent(node)
             if name in EXTENDERS and isinstance(call, ast.Call) and call.func is node:
-                if not all(each.name in CANNED for each in _extended(module, call, constructions)):
+                if not all(each.name in CANNED for each in extended(module, call, constructions)):
                     raise Unsupported(f"`{name.rpartition('.')[2]}` of an Estimator with a model_fn", node)
                 _extend(project, module, call, name.rpartition(".")[2], driver)
-
-
-def _extended(module: Module, call: ast.Call, constructions: list[Construction]) -> list[Construction]:
-    """The Estimators that a call may extend: all, unless the one is seen."""
-    given: ast.expr | None = call
-    seen: set[ast.expr] = set()
-    while isinstance(given, ast.Call) and given not in seen and module.resolve(given.func) in EXTENDERS:
-        seen.add(given)
-        given = next((k.value for k in given.keywords if k.arg == "estimator"), given.args[0] if given.args else None)
-        statement = reaching(module, given) if isinstance(given, ast.Name) else None
-        given = statement.value if statement is not None else given
-    return [each for each in constructions if each.call is given] or constructions
 
 
 def _extend(project: Project, module: Module, call: ast.Call, name: str, driver: Callable[[Module], Driver]) -> None:

@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass, field
 
 from migrator.resolve.module import Module
+from migrator.resolve.reaching import reaching
 
 PREFIX = "tensorflow.estimator."
 ESTIMATOR = PREFIX + "Estimator"
@@ -46,3 +47,15 @@ class Values:
     """Expressions whose value is an Estimator, constructions included."""
     lost: list[tuple[Module, ast.AST, str]] = field(default_factory=list)
     """Where an Estimator goes out of sight, and how."""
+
+
+def extended(module: Module, call: ast.Call, constructions: list[Construction]) -> list[Construction]:
+    """The Estimators that a call of one of the `EXTENDERS` may be given: all, unless the one is seen."""
+    given: ast.expr | None = call
+    seen: set[ast.expr] = set()
+    while isinstance(given, ast.Call) and given not in seen and module.resolve(given.func) in EXTENDERS:
+        seen.add(given)
+        given = next((k.value for k in given.keywords if k.arg == "estimator"), given.args[0] if given.args else None)
+        statement = reaching(module, given) if isinstance(given, ast.Name) else None
+        given = statement.value if statement is not None else given
+    return [each for each in constructions if each.call is given] or constructions

@@ -16,7 +16,7 @@ from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.rewrite import Remove, Replace, Unprintable, expr, with_arguments
 
-from ..estimator_calls.estimator_values import ESTIMATOR, EXTENDERS, Construction
+from ..estimator_calls.estimator_values import ESTIMATOR, EXTENDERS, Construction, extended
 from ..model_fns.model_fns import model_fn_behind
 
 if TYPE_CHECKING:
@@ -26,32 +26,43 @@ _GIVEN = ("features", "labels")
 
 
 def added(project: Project, constructions: Callable[[], list[Construction]]) -> list[Change]:
-    """The edits for the first such call in a program of one Estimator; none if there is none that can be taken apart."""
+    """The edits for the first such call that is given an Estimator of its own; none if there is none to be taken apart."""
     for module in project.modules.values():
         for node, name in module.references():
             call = module.parent(node)
             if name in EXTENDERS and name.endswith(".add_metrics") and isinstance(call, ast.Call) and call.func is node:
-                made = constructions()
+                everything = constructions()
+                made = extended(module, call, everything)
                 changes = []
                 with contextlib.suppress(Unprintable):
-                    changes = _added(project, module, call, made[0]) if len(made) == 1 else []
+                    changes = _added(project, module, call, made[0], everything) if len(made) == 1 else []
                 if changes:
                     return changes
     return []
 
 
-def _added(project: Project, module: Module, call: ast.Call, made: Construction) -> list[Change]:
+def _added(
+    project: Project, module: Module, call: ast.Call, made: Construction, everything: list[Construction]
+) -> list[Change]:
     try:
         given = bind(call, "estimator metric_fn", "`add_metrics`")
     except Unsupported:
         return []
-    model_fn = model_fn_behind(project, made.module, made.arguments["model_fn"]) if made.name == ESTIMATOR else None
+    model_fn = _model_fn(project, made)
     metric_fn = _metric_fn(project, module, given["metric_fn"]) if "metric_fn" in given else None
     if model_fn is None or metric_fn is None or model_fn.module is not module:
+        return []
+    others = [_model_fn(project, each) for each in everything if each is not made and each.name == ESTIMATOR]
+    if model_fn in others or None in others:
         return []
     gone = _replaced(module, call, given["estimator"], made)
     changes = _specs(model_fn, metric_fn) if gone else []
     return [*gone, *changes] if changes else []
+
+
+def _model_fn(project: Project, made: Construction) -> Definition | None:
+    """The function that an Estimator is made with; None for a canned one, and where it is not seen."""
+    return model_fn_behind(project, made.module, made.arguments["model_fn"]) if made.name == ESTIMATOR else None
 
 
 def _replaced(module: Module, call: ast.Call, estimator: ast.expr, made: Construction) -> list[Change]:

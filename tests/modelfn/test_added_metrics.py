@@ -81,6 +81,61 @@ def test_left_alone(source: str) -> None:
     manual_reason(source)
 
 
+HEAD = """head = tf.contrib.estimator.regression_head({})
+logits = tf.layers.dense(features["x"], 1)"""
+HEADED = "return head.create_estimator_spec(features, mode, logits, labels, tf.train.AdamOptimizer())"
+OF_HEAD = """
+def more(labels, predictions):
+    return {"mean": tf.metrics.mean(predictions["predictions"])}
+"""
+
+
+@pytest.mark.parametrize("given", ["", "name='a'", "weight_column='weight'"])
+def test_of_the_predictions_of_a_head(given: str) -> None:
+    text = migrate(model_fn(HEAD.format(given), end=HEADED, before=OF_HEAD, after=USE))
+    assert "self.mean.update_state(y_pred)" in method(text, "compute_metrics")
+
+
+OTHER = """
+def other(features, labels, mode):
+    predictions = tf.layers.dense(features["x"], 1)
+    loss = tf.losses.mean_squared_error(labels, predictions)
+    step = tf.train.AdamOptimizer().minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, predictions=predictions, loss=loss, train_op=step)
+
+
+second = tf.estimator.Estimator(other)
+second = tf.contrib.estimator.add_metrics(second, {})
+second.evaluate(input_fn)
+"""
+CANNED = """
+canned = tf.estimator.LinearRegressor([tf.feature_column.numeric_column("x")])
+canned.evaluate(input_fn)
+"""
+
+
+def test_of_one_of_several_estimators() -> None:
+    for after in (USE + OTHER.format("more"), USE + CANNED, CANNED + USE):
+        text = migrate(program(after=after))
+        assert "add_metrics" not in text and text.count("self.mean.update_state(") == after.count("add_metrics")
+
+
+def test_of_each_of_several_estimators() -> None:
+    text = migrate(program(after=USE + OTHER.format('lambda labels: {"label": tf.metrics.mean(labels)}')))
+    first, _, second = text.partition("class OtherModel")
+    second = f"class OtherModel{second}"
+    assert "self.mean.update_state(y_pred)" in first and "self.mean" not in second
+    assert "self.label.update_state(y)" in method(second, "compute_metrics")
+
+
+def test_of_an_estimator_that_shares_its_model_fn_or_beside_one_that_is_not_seen() -> None:
+    shared = OTHER.replace("Estimator(other)", "Estimator(model_fn, params=PARAMS)").replace(
+        "second = tf.contrib.estimator.add_metrics(second, {})", ""
+    )
+    for after in (shared, shared.replace("Estimator(model_fn, params=PARAMS)", "Estimator(UNSEEN)")):
+        manual_reason(program(after=USE + after))
+
+
 def test_of_a_lambda() -> None:
     use = USE.replace("more)", 'lambda labels, predictions: {"mean": tf.metrics.mean(predictions * 2.0)})')
     assert "self.mean.update_state(y_pred * 2.0)" in method(migrate(program("", use)), "compute_metrics")
