@@ -209,7 +209,7 @@ def formulas_of(project: Project, module: Module, head: ast.expr, at: ast.Call) 
         given["loss_reduction"] == '"sum"',
         exported,
         made,
-        f"/{called.value}" if isinstance(called, ast.Constant) else "",
+        f"/{called.value!s}" if isinstance(called, ast.Constant) else "",
     )
     named = {text for each in project.modules.values() for text in _texts(each)}
     return None if named & {*found.gone} else found
