@@ -71,6 +71,11 @@ class ClassWriter:
         leaves = list(leaves)
         for leaf in leaves:
             wanted |= self.plan.slicer.inputs(leaf)
+            # A scope may say how a weight starts that is made where it is read.
+            late = (site.layer.arguments for site in self.plan.sites_in(leaf) if site.layer.late)
+            wanted |= {
+                name for given in late for _, value in given if isinstance(value, ast.AST) for name in reads(value)
+            }
         for result in results:
             wanted |= self.plan.reads(result)
         support, kept = static_support(self.plan, wanted, functools.partial(is_copied, self.plan))

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from migrator.normalise.desugaring import Desugaring, OfCall, OfFiles, OfFunction
-from migrator.normalise.functions import joined_values, known_nones, settled_choices, spread_options, starred
+from migrator.normalise.functions import (
+    hoisted_counts,
+    joined_values,
+    known_nones,
+    settled_choices,
+    spread_options,
+    starred,
+)
 from migrator.normalise.names import apart, asserted, fallback_sizes, filled_dicts, optional_imports
 from migrator.normalise.objects import copied
 
@@ -143,6 +150,7 @@ FUNCTIONS: tuple[Desugaring[OfFunction], ...] = (
     filled_dicts.expand,
     settled_choices.expand,
     known_nones.expand,
+    hoisted_counts.expand,
     unpaired_metrics.expand,
     metric_tables.expand,
     metric_loops.expand,

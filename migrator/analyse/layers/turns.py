@@ -39,14 +39,19 @@ def made_in_turns(plan: Body, name: str) -> list[Site]:
     return sites
 
 
-def refilled(plan: Body, name: str) -> bool:
-    """Whether `call` fills a list again with the variables of each turn, as it is read while a loop fills it."""
+def is_read_while_filled(plan: Body, name: str) -> bool:
+    """Whether a loop that adds to what `name` holds reads it as well."""
     filling = [leaf for leaf in plan.definitions(name) if leaf.loops]
     outermost = {leaf.loops[0] for leaf in filling}
-    if not any(
+    return any(
         leaf.loops and leaf.loops[0] in outermost and leaf not in filling and name in plan.slicer.inputs(leaf)
         for leaf in plan.flow.leaves
-    ):
+    )
+
+
+def refilled(plan: Body, name: str) -> bool:
+    """Whether `call` fills a list again with the variables of each turn, as it is read while a loop fills it."""
+    if not is_read_while_filled(plan, name):
         return False
     for leaf in plan.definitions(name):
         if added_weight(plan, leaf) is None and (leaf.loops or not _is_empty(leaf.node)):

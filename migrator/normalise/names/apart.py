@@ -56,7 +56,7 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
         if any(module.scope(n) is not scope for n in found):
             continue
         made = [statement for statement in statements if _made(module, statement) == name]
-        first = place_of(made[0])
+        first = min(map(place_of, made))
         below = _last_apart(module, straight, name, found)
         if below and first < min(map(place_of, below)) and not quoted(function, below):
             return _renamed(module, function, below, max(2, len([s for s in made if s in straight])))

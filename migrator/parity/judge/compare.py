@@ -370,7 +370,9 @@ def _unasked(old: Reader, kind: str, call: int, missing: set[str]) -> tuple[set[
     if any(e["kind"] == kind and e["call"] == call and e.get("canned") for e in old.of("begin")):
         return missing - {"global_step"}, "a canned Estimator"
     headed = any(e["kind"] == kind and e["call"] == call for e in old.of("head"))
-    own = {key for key in missing if not _OF_HEADS.isdisjoint((key, key.rpartition("/")[0]))}  # after which its name may be
+    own = {
+        key for key in missing if not _OF_HEADS.isdisjoint((key, key.rpartition("/")[0]))
+    }  # after which its name may be
     return (own if headed else set()), "a head"
 
 
