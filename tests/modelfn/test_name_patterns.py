@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from migrator.analyse.variables.namepatterns import NO_NAME, Patterns, literal_pattern
+from migrator.analyse.variables.namepatterns import NO_NAME, Patterns, literal_pattern, may_meet
 
 NAMES = {"none": NO_NAME, "given": "tower", "part": "tower_*"}
 
@@ -40,6 +40,22 @@ def test_names_that_are_one_of_two(name: str, wanted: str) -> None:
 def test_names_that_are_not_known(name: str) -> None:
     assert pattern(name, NAMES) is None
     assert pattern(name, None) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "wanted"),
+    [
+        ("block_*/self/w", "block_*/vanilla/w", False),
+        ("encoder/block_*/w", "decoder/block_*/w", False),
+        ("block_*/w", "block_3/w", True),
+        ("block_*/w", "block_3/v", False),
+        ("block_*/w", "block_*/dense/w", True),  # of a block that is called `1/dense`
+        ("*", "block_1/w", True),
+        ("block/w", "block/w", False),  # which ask nobody
+    ],
+)
+def test_names_that_may_be_the_same(one: str, other: str, wanted: bool) -> None:
+    assert may_meet(one, other) is may_meet(other, one) is wanted
 
 
 def pattern(name: str, names: Patterns | None) -> str | None:

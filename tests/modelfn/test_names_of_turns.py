@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from modelfn.programs import migrate, model_fn
+from modelfn.programs import manual_reason, method, migrate, model_fn
 
 
 def made(scope: str, name: str = "'W'", head: str = "for i, size in enumerate([2, 3])", before: str = "pass") -> str:
@@ -57,3 +57,38 @@ def test_other_scopes_change_nothing(scope: str, name: str) -> None:
 
 def test_a_scope_around_all_turns() -> None:
     assert "name='net_W'" in made("tf.variable_scope('net', reuse=tf.AUTO_REUSE)", head="for size in [2]")
+
+
+ATTENTION = """
+def attention(x, scope="attention"):
+    with tf.variable_scope(scope, reuse=tf.AUTO_REUSE):
+        return x + tf.layers.dense(x, 4)
+
+
+"""
+TURNS = """
+x = features["x"]
+for i in range(2):
+    with tf.variable_scope("block_{}".format(i), reuse=tf.AUTO_REUSE):
+        x = attention(x, scope="own")
+        x = attention(x, scope="other")
+predictions = tf.layers.dense(x, 1)
+"""
+
+
+def test_calls_of_a_turn_in_scopes_of_their_own_share_nothing() -> None:
+    text = migrate(model_fn(TURNS, before=ATTENTION))
+    assert method(text, "__init__", "Model").count("Attention(") == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('scope="other"', "scope=params['scope']"),
+        ('scope="other"', 'scope="its/own"'),  # a turn may be called `0/its`
+        ("x = attention(x, scope=\"other\")", "x = attention(x * 2, scope=\"own\")\n        x = attention(x, \"o%d\" % i)"),
+    ],
+)
+def test_calls_of_a_turn_that_may_share_are_left(old: str, new: str) -> None:
+    assert old in TURNS
+    assert "shar" in manual_reason(model_fn(TURNS.replace(old, new), before=ATTENTION))

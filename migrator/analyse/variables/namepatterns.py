@@ -36,6 +36,13 @@ def literal_pattern(node: ast.expr | None, names: Patterns | None = None) -> str
     return None
 
 
+def may_meet(one: str, two: str) -> bool:
+    """Whether names, into one of which something is formatted at ``*``, may be the same: what stands before and behind tells."""
+    heads, ends = (one.split("*")[0], two.split("*")[0]), (one.split("*")[-1], two.split("*")[-1])
+    begin_alike = heads[0].startswith(heads[1]) or heads[1].startswith(heads[0])
+    return "*" in one + two and begin_alike and (ends[0].endswith(ends[1]) or ends[1].endswith(ends[0]))
+
+
 def _holds(test: ast.expr, names: Patterns | None) -> bool | None:
     """Whether a name is given: ``name``, ``not name``, ``name is None``. None where that is not known, or more is asked."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):

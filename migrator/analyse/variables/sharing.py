@@ -14,7 +14,7 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.layers.recurrent import check_recurrent, is_reused
 from migrator.analyse.statements.names import reads, targets
 from migrator.analyse.variables.modegraphs import share_between_modes
-from migrator.analyse.variables.namepatterns import literal_pattern
+from migrator.analyse.variables.namepatterns import literal_pattern, may_meet
 from migrator.analyse.variables.reuse import NOTHING, Flags, passed, says_no
 from migrator.analyse.variables.reusecalls import reuse_values, values_told
 from migrator.analyse.variables.scopes import (
@@ -174,7 +174,7 @@ def _share_helper(plan: Body, site: Site, earlier: list[Site]) -> None:
             first, second = (names_made(plan, s) for s in (other, site))
             if first is None or second is None or first & second:
                 raise Unsupported("the calls of a helper may share some of their variables", site.call)
-            if any(_may_meet(a, b) for a in first for b in second):
+            if any(may_meet(a, b) for a in first for b in second):
                 raise Unsupported("the calls of a helper may share some of their variables", site.call)
             continue
         if None in flags.values():
@@ -216,7 +216,7 @@ def _settle_doubts(plan: Body) -> None:
             if second.first is not None:
                 continue  # it is one that was compared with `first` itself
             one, other = (named.get((*around, site), {""}) for site in (first, second))
-            if "" in one | other or any(a == b or _may_meet(a, b) for a in one for b in other):
+            if "" in one | other or any(a == b or may_meet(a, b) for a in one for b in other):
                 raise Unsupported(_NOT_LITERAL, second.call)
 
 
@@ -291,11 +291,12 @@ def _same_name(plan: Body, first: Site, second: Site, reused: bool) -> bool | No
     """Whether two sites mean the same variables; None if that is not known."""
     if first.layer.helper is not None:
         pairs = names_made(plan, first)
-        own, prefix = literal_pattern(second.layer.name), scope_prefix(plan, second.leaf)
+        unnamed = f"{second.layer.scope}*" if second.layer.name is None else None  # with a number
+        own, prefix = literal_pattern(second.layer.name) or unnamed, scope_prefix(plan, second.leaf)
         if pairs is None or own is None or prefix is None:
             return None if list(_reuses(first.layer.helper)) else False
         full = prefix + own
-        if any(_may_meet(full, name) for name in pairs):
+        if any(may_meet(full, name) for name in pairs):
             return None
         return any(name == full or name.startswith(f"{full}/") for name in pairs)
     if (first.layer.name is None) != (second.layer.name is None):
@@ -313,12 +314,6 @@ def _same_name(plan: Body, first: Site, second: Site, reused: bool) -> bool | No
     if ast.unparse(first.layer.name) == ast.unparse(second.layer.name):
         return True
     return None if own is None or other is None else own == other
-
-
-def _may_meet(one: str, two: str) -> bool:
-    """Whether names, into one of which something is formatted at ``*``, may be the same."""
-    heads = one.split("*")[0], two.split("*")[0]
-    return "*" in one + two and (heads[0].startswith(heads[1]) or heads[1].startswith(heads[0]))
 
 
 def _chain(plan: Body, site: Site) -> list[ast.expr]:
