@@ -20,6 +20,7 @@ from migrator.vocabulary.diagnostics import Fix
 
 from ..model_fns.translations import is_refused, needs_graph
 from ..program.unused_code import GRAPH_SCOPES
+from ..symbols.symbol_rows import find_row
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -93,7 +94,7 @@ def _with_variables(module: Module) -> set[ast.FunctionDef]:
     callers: dict[str, list[ast.FunctionDef]] = {}
     for function in module.nodes(ast.FunctionDef):
         names = {name for _, name in module.references_in(function)}
-        if any(name not in GRAPH_SCOPES and (is_refused(name) or needs_graph(name)) for name in names):
+        if any(_is_of_graphs(name) for name in names):
             found.add(function)
         for node in walk(function):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
@@ -106,6 +107,13 @@ def _with_variables(module: Module) -> set[ast.FunctionDef]:
             found.update(calling)
             waiting += calling
     return found
+
+
+def _is_of_graphs(name: str) -> bool:
+    """Whether only graphs have what a name means; not scopes, which are looked at here, nor what has another name now."""
+    row = find_row(name[len("tensorflow.") :]) if name.startswith("tensorflow.") else None
+    renamed = name in GRAPH_SCOPES or (row is not None and row[0].kind == "rename")
+    return not renamed and (is_refused(name) or needs_graph(name))
 
 
 def _tensor_names(module: Module) -> Iterator[ast.Attribute]:

@@ -38,6 +38,12 @@ def test_with_the_old_import() -> None:
     assert 'with tf.name_scope("a"):' in text and "variable_scope" not in text
 
 
+@pytest.mark.parametrize("old", ["tf.to_float(x)", "tf.log(x)"])
+def test_around_what_only_has_another_name_now(old: str) -> None:
+    deep = DEEP.format(scope='tf.variable_scope("a", reuse=tf.AUTO_REUSE)').replace("x * 2.0", old)
+    assert 'with tf.name_scope("a"):' in migrate(model_fn(BODY, before=deep))
+
+
 def test_in_another_file() -> None:
     ops = "import tensorflow as tf\n" + DEEP.format(scope='tf.variable_scope("a")')
     after = migrate_all({PATH: model_fn(BODY, before="from ops import deep\n"), "ops.py": ops})
