@@ -15,7 +15,7 @@ from migrator.analyse.layers.built import built_leaves, sizes_of
 from migrator.analyse.layers.objects import holder
 from migrator.analyse.layers.site import RESERVED, Site
 from migrator.analyse.layers.turns import filled_by_loops, made_in_turns, only_made_of, refuse_mixed
-from migrator.analyse.results.tags import needs_name
+from migrator.analyse.results.tags import NAME, handed_scope
 from migrator.analyse.statements.copies import is_copied
 from migrator.analyse.statements.effects import effects
 from migrator.analyse.statements.flow import Leaf
@@ -193,7 +193,7 @@ class ClassWriter:
         lines = [f"super().__init__({', '.join(filter(None, given))})"]
         for name in self.init_statics:
             stays = name in self.read_statics and (name != "config" or self.base != "Model")
-            if stays and f"name={self.static_attribute(name)}" != self.super_arguments():  # Keras keeps that
+            if stays and self.static_attribute(name) != NAME:  # Keras keeps that
                 lines.append(f"self.{self.static_attribute(name)} = {name}")
         parameters = ", ".join(["self", *self.init_parameters()])
         return [defined(f"def __init__({parameters})", [*rows(lines), *body, *tail])]
@@ -309,12 +309,14 @@ class LayerGenerator(ClassWriter):
 
     def _is_named(self) -> bool:
         """Whether the name of the layer is one that each call gives."""
-        return needs_name(self.plan.function) and self.super_arguments() == "name=name"
+        return handed_scope(self.plan.function) == NAME and self.super_arguments() == "name=name"
 
     def init_parameters(self) -> list[str]:
         """All static parameters of the helper, so that calls need not change."""
         every = [parameter(self.plan, name) for name in self.plan.statics]
-        return [p for p in every if "=" not in p] + [p for p in every if "=" in p]
+        required, others = [p for p in every if "=" not in p], [p for p in every if "=" in p]
+        by_keyword = [a.arg for a in self.plan.function.args.kwonlyargs if a.arg in required and others]
+        return [p for p in required if p not in by_keyword] + others + (["*", *by_keyword] if by_keyword else [])
 
 
 def parameter(plan: Body, name: str) -> str:

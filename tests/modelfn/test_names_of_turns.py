@@ -86,7 +86,7 @@ def test_calls_of_a_turn_in_scopes_of_their_own_share_nothing() -> None:
     [
         ('scope="other"', "scope=params['scope']"),
         ('scope="other"', 'scope="its/own"'),  # a turn may be called `0/its`
-        ("x = attention(x, scope=\"other\")", "x = attention(x * 2, scope=\"own\")\n        x = attention(x, \"o%d\" % i)"),
+        ('x = attention(x, scope="other")', 'x = attention(x * 2, scope="own")\n        x = attention(x, "o%d" % i)'),
     ],
 )
 def test_calls_of_a_turn_that_may_share_are_left(old: str, new: str) -> None:

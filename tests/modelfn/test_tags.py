@@ -201,7 +201,6 @@ def test_a_helper_in_scopes_gets_their_names() -> None:
     ("calls", "reason"),
     [
         ('with tf.variable_scope("a"):\n    h = block(x, 8)\n    h = block(h, 8)', "again"),
-        ('with tf.variable_scope("a"):\n    h = block(x, 8)\nh = block(h, 8)', "in a scope"),
         ('with tf.variable_scope("a"):\n    for i in range(2):\n        h = block(x, 8)', "again"),
         ('with tf.variable_scope(params["units"]):\n    h = block(x, 8)', "in a scope"),
         ('with tf.name_scope("a"):\n    y = 2 * x\nwith tf.name_scope("a"):\n    h = block(y, 8)', "in a scope"),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 # Functions that take a name first, by the ends of their qualified names.
 _NAME_FIRST = ("get_variable",)
+NAME, HANDED = "name", ("name", "scope", "outer_scope")
 SCOPES = ("tensorflow.variable_scope", "tensorflow.name_scope")
 _Way = tuple[tuple[ast.AST, ast.FunctionDef], ...]
 """A model_fn, and the calls that lead to a helper, each with the function that it calls."""
@@ -34,7 +35,9 @@ def tagged(writer: FunctionWriting, leaf: Leaf, found: list[Row]) -> list[Row]:
         return found
     name = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "name"), None)
     if name is not None:
-        old, new = writer.text(name), tag_text(writer, leaf, name, _outer_path(writer.plan, leaf, name))
+        old = new = writer.text(name)
+        if not begins_with_handed(writer.plan.function, name):
+            new = tag_text(writer, leaf, name, _outer_path(writer.plan, leaf, name))
         found = [with_first_argument(row, old, new) for row in found]
     if writer.where != "call":
         return found
@@ -46,19 +49,24 @@ def joined(found: list[Row]) -> list[Row]:
     return without_repeated_scopes(found, _WITHOUT_PREFIX)
 
 
-def needs_name(function: ast.FunctionDef, called: str = "name") -> bool:
-    """Whether each call of a helper gives it the name of its layer, and by keyword, as the preparation has it for scopes.
-
-    The names of several scopes, which are none of a layer, are `called` otherwise.
-    """
+def handed_scope(function: ast.FunctionDef) -> str | None:
+    """The parameter in which each call of a helper hands it the names of the scopes around, by keyword, as the preparation has
+    it: `NAME` is that of its layer too, the others hold a slash behind each name."""
     required = zip(function.args.kwonlyargs, function.args.kw_defaults)
-    return any(argument.arg == called and default is None for argument, default in required)
+    return next((argument.arg for argument, default in required if argument.arg in HANDED and default is None), None)
+
+
+def begins_with_handed(function: ast.FunctionDef, tag: ast.expr) -> bool:
+    """Whether a tag begins with the names of scopes that a helper is handed."""
+    while isinstance(tag, ast.BinOp):
+        tag = tag.left
+    return isinstance(tag, ast.Name) and tag.id == handed_scope(function)
 
 
 def _outer_path(plan: Body, leaf: Leaf, tag: ast.expr) -> str:
     """The names of the scopes around the one call of a helper, each with a slash. Raises Unsupported where its calls add names
     of scopes, or numbers, that the helper does not know."""
-    if not plan.is_helper or needs_name(plan.function) or needs_name(plan.function, "scope"):
+    if not plan.is_helper or handed_scope(plan.function) is not None:
         return ""
     told = reads(tag) & set(plan.statics) or any(
         reads(name) & set(plan.statics) for s in leaf.scopes for name in opened_names(plan, s) if name
