@@ -13,13 +13,14 @@ from migrator.analyse.statements.names import binds, reads
 from migrator.analyse.variables.scopenames import VARIABLE_SCOPE
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
+from migrator.normalise.draft.returns import own_returns
 from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.values.callers import given_by_callers
 from migrator.normalise.values.dropped import without_arguments
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.reaching import reaching
-from migrator.resolve.syntax import does_nothing, place_of, walk
+from migrator.resolve.syntax import place_of, walk
 from migrator.rewrite import Change as Rewrite
 from migrator.rewrite import Remove, Replace, with_parameters
 
@@ -69,7 +70,7 @@ def _made(project: Project, module: Module, load: ast.Name) -> ast.Call | None:
     value: ast.expr | None = statement.value if statement is not None else None
     if parameter is not None:
         value = _given(project, module, parameter)
-    return value if isinstance(value, ast.Call) and _draws(project, module, value) else None
+    return value if isinstance(value, ast.Call) and draws(project, module, value) else None
 
 
 def _parameter(module: Module, load: ast.Name) -> ast.arg | None:
@@ -91,7 +92,7 @@ def _given(project: Project, module: Module, parameter: ast.arg) -> ast.expr | N
     return value if all(module.scope(value).lookup(name) in outside for name in reads(value)) else None
 
 
-def _draws(project: Project, module: Module, value: ast.expr, depth: int = 0) -> bool:
+def draws(project: Project, module: Module, value: ast.expr, depth: int = 0) -> bool:
     """Whether a value is a new initializer that draws at random: of TensorFlow, or of a function that returns one."""
     if not isinstance(value, ast.Call):
         return False
@@ -103,9 +104,8 @@ def _draws(project: Project, module: Module, value: ast.expr, depth: int = 0) ->
     found = project.definition(module, value.func)
     if found is None or not isinstance(found.node, ast.FunctionDef) or found.node.decorator_list or depth:
         return False
-    body = [one for one in found.node.body if not does_nothing(one)]
-    returned = body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None
-    return returned is not None and _draws(project, found.module, returned, depth + 1)
+    values = [node.value for node in own_returns(found.node)]
+    return bool(values) and all(v is not None and draws(project, found.module, v, depth + 1) for v in values)
 
 
 def _spread(
@@ -116,10 +116,10 @@ def _spread(
     begun = module.parent(parameter or made)
     every = [each for each in module.loads_of(load.id, scope) if _made(project, module, each) is made]
     loads = [each for each in every if module.is_inside(each, function)]
-    if not all(_is_given(module, each) and _means_the_same(module, made, each) for each in every):
+    if not all(is_given(module, each) and _means_the_same(module, made, each) for each in every):
         return []
     default = parameter is not None and begun is module.parent(made)  # is made once for all calls
-    if len(every) < 2 and not default and not any(_is_repeated(module, begun, each) for each in loads):
+    if len(every) < 2 and not default and not any(is_repeated(module, begun, each) for each in loads):
         return []
     changes = [(module, Replace(each, module.cst.expression(made))) for each in loads]
     whole = loads == every == module.loads_of(load.id, scope)
@@ -140,14 +140,14 @@ def _without(project: Project, module: Module, parameter: ast.arg, default: bool
             yield from without_arguments(given_by_callers(project, module, parameter))
 
 
-def _is_given(module: Module, load: ast.Name) -> bool:
+def is_given(module: Module, load: ast.Name) -> bool:
     """Whether a place gives an initializer to a call."""
     outer = module.parent(load)
     call = module.parent(outer) if isinstance(outer, ast.keyword) else outer
     return isinstance(call, ast.Call) and call.func is not load
 
 
-def _is_repeated(module: Module, statement: ast.AST | None, load: ast.Name) -> bool:
+def is_repeated(module: Module, statement: ast.AST | None, load: ast.Name) -> bool:
     """Whether a place may be reached several times after what makes an initializer was once, or says to a scope how all of
     its variables start."""
     call = module.parent(module.parent(load) or load)

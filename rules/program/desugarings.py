@@ -38,7 +38,7 @@ from ..estimator_calls import idle_sessions
 from ..experiments import namespaces, run_configs, spelled
 from ..exports import named_placeholders, split_receivers
 from ..hooks import logged_modes, logging_classes, made_hooks, nested_hooks, writer_caches
-from ..initializers import own_initializers
+from ..initializers import chosen_initializers, own_initializers
 from ..inputs import fed_iterators, read_batches
 from ..layers import (
     entered_scopes,
@@ -166,6 +166,7 @@ FUNCTIONS: tuple[Desugaring[OfFunction], ...] = (
     handed_lengths.expand,
     declared_shapes.expand,
     named_values.expand,
+    chosen_initializers.expand,
     own_initializers.expand,
     summary_tags.expand,
     scoped_summaries.expand,
