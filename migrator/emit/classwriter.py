@@ -143,7 +143,8 @@ class ClassWriter:
 
     def static_attribute(self, name: str) -> str:
         """The attribute that holds a static parameter."""
-        taken = name in RESERVED - {"params"} or any(site.attribute == name for site in self.plan.sites)
+        free = {"params"} if self.base == "Model" else {"params", "config"}  # that of a model says how it trains
+        taken = name in RESERVED - free or any(site.attribute == name for site in self.plan.sites)
         return f"{name}_" if taken else name
 
     # -- parts ---------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from migrator.analyse.function.body import Body
 from migrator.analyse.function.errors import Obstacles, Unsupported
-from migrator.analyse.function.translate import Value, format_call, operand
+from migrator.analyse.function.translate import Value, dropped_by, format_call, operand
 from migrator.analyse.layers.embeddings import LAYER, embedding_arguments
 from migrator.analyse.layers.makers import made_cell
 from migrator.analyse.layers.objects import call_arguments, object_of
@@ -85,6 +85,9 @@ class Expressions:
         if isinstance(value, str):
             return value
         if isinstance(value, ast.BinOp) and not hasattr(value, "lineno"):  # `1 - keep_prob`, made by a rule
+            dropped = dropped_by(value)
+            if dropped is not None:
+                return self.text(dropped)
             right = self.text(value.right)
             return f"{ast.unparse(value.left)} - {right if isinstance(value.right, _ATOMS) else f'({right})'}"
         if isinstance(value, ast.Call) and not hasattr(value, "lineno"):  # an initializer, made by a rule

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 
 from migrator.analyse.function.errors import Unsupported
-from migrator.analyse.function.translate import Layer, Translations, Value, bind, format_call
+from migrator.analyse.function.translate import Layer, Translations, Value, bind, dropped_by, format_call
 from migrator.analyse.layers.layerclass import LayerClass, layer_of
 from migrator.analyse.layers.objects import is_keras_class, training_default
 from migrator.analyse.statements.names import reads
@@ -127,6 +127,9 @@ class _Rewrite:
             return self.driver.tensorflow() + value[2:] if value.startswith("tf.") else value
         if not hasattr(value, "lineno"):  # `1 - keep_prob`, made by a rule
             assert isinstance(value, ast.BinOp)
+            dropped = dropped_by(value)
+            if dropped is not None:
+                return self._value(dropped)
             return f"{ast.unparse(value.left)} - ({self._value(value.right)})"
         return self.renderer.expression(value, self._text)
 

@@ -73,7 +73,7 @@ def test_a_layer_of_its_name() -> None:
     text, program = after["encoder.py"], after["program.py"]
     assert "class Encoder(tf.keras.layers.Layer):" in text and '"""Encodes features.\n\n    Builds the graph.' in text
     call = method(text, "call", "Encoder")
-    assert "rate = self.config_.rate\n    if not training:\n        rate = 0.0" in call and "deepcopy" not in text
+    assert "rate = self.config.rate\n    if not training:\n        rate = 0.0" in call and "deepcopy" not in text
     assert "inputs * 2.0, rate" in call and "# The first layer." in call
     assert 'return {"table": self.table, "output": output}' in call
     assert "self.encoder = encoder.Encoder(params)" in program

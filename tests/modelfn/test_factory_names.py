@@ -64,4 +64,4 @@ def test_a_layer_keeps_a_parameter_of_that_name() -> None:
             return x * 2.0 if config["units"] else x
     """
     text = assert_same(model_fn('predictions = network(features["x"], params)', before=helper), **PARAMS)
-    assert "self.config_ = config\n" in text and 'if self.config_["units"]' in text
+    assert "self.config = config\n" in text and 'if self.config["units"]' in text

@@ -193,7 +193,7 @@ def test_a_helper_named_like_the_model_becomes_a_layer_of_another_name(name: str
 def test_a_parameter_named_config_is_kept_by_a_layer() -> None:
     helper = "def block(config, x):\n    return tf.layers.dense(x, config['u']) * tf.add(config['s'], x[0])"
     text = migrate(model_fn("predictions = block(params, features['x'])", before=f"\n\n{helper}\n"))
-    assert "self.config_ = config\n" in text and "tf.add(self.config_['s'], x[0])" in text
+    assert "self.config = config\n" in text and "tf.add(self.config['s'], x[0])" in text
 
 
 def test_a_name_from_outside_that_only_the_factory_needs_for_itself() -> None:

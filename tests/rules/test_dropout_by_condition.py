@@ -30,6 +30,10 @@ def call(dropout: str, test: str = TRAIN) -> tuple[str, str]:
         ("tf.nn.dropout(net, KEPT)", "1 - KEPT"),
         ('tf.nn.dropout(net, params["keep"])', '1 - params["keep"]'),
         ("tf.nn.dropout(net, rate=0.3)", "0.3"),
+        ('tf.nn.dropout(net, 1.0 - params["drop"])', 'params["drop"]'),
+        ("tf.nn.dropout(net, keep_prob=1 - (KEPT + 0.1))", "KEPT + 0.1"),
+        ("tf.nn.dropout(net, 1 - KEPT - 0.1)", "1 - (1 - KEPT - 0.1)"),
+        ("tf.nn.dropout(net, 2 - KEPT)", "1 - (2 - KEPT)"),
     ],
 )
 def test_a_layer(dropout: str, rate: str, test: str) -> None:

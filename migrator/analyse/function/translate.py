@@ -319,6 +319,14 @@ def is_none(node: ast.expr | None) -> bool:
     return node is None or (isinstance(node, ast.Constant) and node.value is None)
 
 
+def dropped_by(rate: ast.BinOp) -> ast.expr | None:
+    """The rate in ``1 - (1 - rate)``, which a rule made of what is kept."""
+    kept = rate.right
+    if not isinstance(kept, ast.BinOp) or not isinstance(kept.op, ast.Sub) or not isinstance(kept.left, ast.Constant):
+        return None
+    return kept.right if kept.left.value == 1 else None
+
+
 def is_empty(node: ast.expr | None) -> bool:
     """Whether an argument is absent, the literal None, or an empty list or tuple."""
     return is_none(node) or (isinstance(node, (ast.List, ast.Tuple)) and not node.elts)
