@@ -38,6 +38,18 @@ def test_steps_of_a_group_are_statements(group: str) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "attribute"),
+    [("a_op", "a_optimizer"), ("train_a", "a_optimizer"), ("a_train_op", "a_optimizer"), ("first", "optimizer_2"),
+     ("train_op", "optimizer_2")],
+)  # fmt: skip
+def test_an_optimizer_is_called_by_what_it_does(name: str, attribute: str) -> None:
+    text = migrate(program(f"{name} = {A}\nb_op = {B}\ntrain_op = tf.group({name}, b_op)"))
+    assert (
+        f"model.{attribute} = tf.keras.optimizers.SGD(0.1)\n" in text and f"self.{attribute}.apply_gradients(" in text
+    )
+
+
 def test_each_optimizer_takes_the_gradients_of_its_loss() -> None:
     text = migrate(program(f"train_op = tf.group({A}, {B})"))
     step = method(text, "train_step")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,11 @@ from migrator.resolve.syntax import walk
 if TYPE_CHECKING:
     from migrator.analyse.function.body import Body
     from migrator.analyse.function.plan import Plan
+
+_OF_STEP = re.compile(
+    r"^(?:train_(?!op$|step$)([a-z]+)|(?!train_|optimizer)([a-z][a-z_]*?)(?:_train|_train_op|_train_step|_op|_step))$"
+)
+"""Names of what an optimizer of several does: ``train_generator``, ``d_train_op``."""
 
 
 @dataclass(frozen=True)
@@ -189,11 +195,21 @@ def _attributes(plan: Plan, updates: list[Update], main: Update) -> tuple[tuple[
     for update in updates:
         if update is not main:
             node = update.optimizer
-            name = node.id if isinstance(node, ast.Name) and node.id != "optimizer" else f"optimizer_{len(found) + 2}"
+            name = node.id if isinstance(node, ast.Name) and node.id != "optimizer" else _named_by_step(update)
+            if not name or name in [other for _, other in found]:
+                name = f"optimizer_{len(found) + 2}"
             if any(site.attribute == name for site in plan.sites) or name in plan.statics:
                 name += "_"
             found.append((update, name))
     return tuple(found)
+
+
+def _named_by_step(update: Update) -> str:
+    """What ``linear_op = tf.train.FtrlOptimizer(0.1).minimize(…)`` calls its optimizer; empty where it says nothing."""
+    statement = update.at.node
+    target = statement.targets[0] if isinstance(statement, ast.Assign) and statement.value is update.call else None
+    found = _OF_STEP.match(target.id) if isinstance(target, ast.Name) else None
+    return f"{found[1] or found[2]}_optimizer" if found is not None else ""
 
 
 def _check_counted(plan: Plan, update: Update) -> None:
