@@ -114,3 +114,13 @@ def test_a_part_that_training_reads_by_its_own_name() -> None:
     body = "p, p_op = tf.metrics.mean(labels)\nboth = (p * 2, tf.group(p_op))\ntwice = p * 2\n"
     source = program(f"{body}tf.summary.scalar('twice', twice)\nmetrics = {{'p': (twice, tf.group(p_op))}}")
     assert "a part of a metric that is computed from others is read in training" in manual_reason(source)
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "refused"),
+    [("[0.3, 0.5]", True), ("params['at']", True), ("thresholds=[0.3, 0.5]", True), ("[0.5]", False)],
+)
+def test_a_metric_at_several_thresholds_is_an_array(thresholds: str, refused: bool) -> None:
+    text = program(f"metrics = {{'recall': tf.metrics.recall_at_thresholds(labels, classes, {thresholds})}}")
+    reasons = str([unit.helpers for unit in units(run(text))])
+    assert ("a metric that is an array" in reasons) is refused
