@@ -105,22 +105,22 @@ def test_snippets_are_as_services_want_them(tmp_path: Path) -> None:
 
 def test_pre_commit_installs_and_runs_the_hook(tmp_path: Path) -> None:
     (config,) = snippet("pre-commit")["repos"]
-    (hook,) = config["hooks"]
     environment = {**os.environ, "PRE_COMMIT_HOME": str(tmp_path / "home")}
     environment = {name: value for name, value in environment.items() if not name.startswith("GIT_")}
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, env=environment, capture_output=True, text=True)
+    # The page's own snippet, with what is committed here; `try-repo` would install it anew for each run.
+    local = {**config, "repo": str(ROOT), "rev": head.stdout.strip()}
     work = tmp_path / "work"
-    work.mkdir()
-    (work / "task.py").write_text(PROGRAM)
-    subprocess.run("git init -q . && git add .", shell=True, cwd=work, env=environment, check=True)
-    command = [sys.executable, "-m", "pre_commit", "try-repo", str(ROOT), hook["id"], "--all-files"]
-    done = subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True, timeout=600)
-    assert done.returncode == 1 and "exit code: 1" in done.stdout and "1 change" in done.stdout, (
-        done.stdout + done.stderr
-    )
-    (work / "task.py").write_text("print(1)\n")
-    done = subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True, timeout=600)
-    assert done.returncode == 0 and "Passed" in done.stdout, done.stdout + done.stderr
-    assert (work / "task.py").read_text() == "print(1)\n"
+    (work / "trainer").mkdir(parents=True)
+    (work / ".pre-commit-config.yaml").write_text(yaml.safe_dump({"repos": [local]}))
+    task = work / "trainer" / "task.py"
+    command = [sys.executable, "-m", "pre_commit", "run", "--all-files"]
+    for program, code, said in ((PROGRAM, 1, "1 change"), ("print(1)\n", 0, "Passed")):
+        task.write_text(program)
+        subprocess.run("git init -q . && git add .", shell=True, cwd=work, env=environment, check=True)
+        done = subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True, timeout=600)
+        assert done.returncode == code and said in done.stdout, done.stdout + done.stderr
+        assert task.read_text() == program
 
 
 def test_the_hook_runs(tmp_path: Path) -> None:
