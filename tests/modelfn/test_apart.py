@@ -331,3 +331,53 @@ def test_an_output_that_becomes_a_part_of_itself_below_the_loss(below: str, expe
 )
 def test_other_parts_keep_the_name(body: str) -> None:
     assert "outputs_2" not in migrate(model_fn(body, end=SPEC))
+
+
+ARMS = """
+x = features["x"]
+if params["shared"]:
+    w = tf.get_variable("w", [3, 3])
+    x = tf.add_n([tf.matmul(x, w) for _ in range(2)])
+else:
+    for i in range(2):
+        w = tf.get_variable("w_%d" % i, [3, 3])
+        x = tf.matmul(x, w)
+predictions = tf.layers.dense(x, 2)
+"""
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_variables_of_a_loop_in_one_arm_and_one_in_the_other(shared: bool) -> None:
+    assert_same(model_fn(ARMS), shared=shared)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("predictions = ", "x = x + tf.nn.l2_loss(w)\npredictions = "),  # it may be either
+        ('    w = tf.get_variable("w", [3, 3])\n', "    w = x\n"),
+        ('x = features["x"]\n', 'x = w = features["x"]\n'),
+        ('        w = tf.get_variable("w_%d" % i, [3, 3])\n        x = tf.matmul(x, w)', "        x = tf.matmul(x, w)"),
+    ],
+)
+def test_arms_that_share_more_are_left(old: str, new: str) -> None:
+    module = Module(
+        "program.py",
+        "import tensorflow as tf\n\n\ndef f(features, params):\n" + textwrap.indent(ARMS.replace(old, new), "    "),
+    )
+    function = module.tree.body[1]
+    assert old in ARMS and isinstance(function, ast.FunctionDef)
+    assert not apart._apart_in_arms(module, function)
+
+
+def test_a_variable_below_a_loop_in_a_scope() -> None:
+    body = 'x = features["x"]\nwith tf.variable_scope("net"):\n' + textwrap.indent(
+        """for i in range(2):
+    w = tf.get_variable("w_%d" % i, [3, 3])
+    x = tf.matmul(x, w)
+w = tf.get_variable("out", [3, 2])
+predictions = tf.matmul(x, w)
+""",
+        "    ",
+    )
+    assert_same(model_fn(body))

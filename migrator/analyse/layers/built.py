@@ -25,7 +25,7 @@ _PLAIN = (
     ast.unaryop, ast.IfExp, ast.Compare, ast.BoolOp, ast.cmpop, ast.boolop,
 )  # fmt: skip
 _FUNCTIONS = frozenset({"int", "float", "len", "min", "max", "list", "tuple", "range", "zip", "enumerate", "reversed"})
-_LIBRARIES = ("numpy.", "math.")
+_LIBRARIES = ("numpy.", "math.", "itertools.")
 
 
 def built(plan: Body, leaf: Leaf, layer: Layer, turns: Iterable[Loop] = ()) -> Layer:

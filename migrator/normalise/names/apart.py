@@ -71,7 +71,40 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
         or _apart_from_options(module, function, straight)
         or _without_alias(module, function, straight)
         or _apart_from_loss(module, function, straight)
+        or _apart_in_arms(module, function)
     )
+
+
+def _apart_in_arms(module: Module, function: ast.FunctionDef) -> list[Change]:
+    """Edits that give the variables of turns in one arm of a condition another name than one variable in the other arm."""
+    for node in walk(function):
+        if not isinstance(node, ast.If) or not node.orelse:
+            continue
+        for one, other in ((node.body, node.orelse), (node.orelse, node.body)):
+            for name in sorted(set(filter(None, (_made_in_turns(module, n) for s in one for n in walk(s))))):
+                inside = [n for s in one for n in walk(s) if isinstance(n, ast.Name) and n.id == name]
+                beside = [n for s in other for n in walk(s) if isinstance(n, ast.Name) and n.id == name]
+                every = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == name]
+                holders = {module.scope(n).lookup(name) for n in every}
+                if len(every) != len(inside) + len(beside) or len(holders) > 1:
+                    continue
+                if beside and all(_begins_anew(part) for part in (inside, beside)) and not quoted(function, inside):
+                    if any(_made(module, n) == name for s in other for n in walk(s)):
+                        return _renamed(module, function, inside, 2)
+    return []
+
+
+def _made_in_turns(module: Module, statement: ast.AST) -> str | None:
+    """The name of the variable that each turn of a loop makes first."""
+    if not isinstance(statement, ast.For):
+        return None
+    made = (_made(module, node) for node in statement.body)
+    return next((name for name in made if name is not None and _makes_first(module, statement, name)), None)
+
+
+def _begins_anew(names: list[ast.Name]) -> bool:
+    """Whether the first of some places gives a value to a name."""
+    return isinstance(min(names, key=place_of).ctx, ast.Store)
 
 
 def _apart_as_objects(module: Module, function: ast.FunctionDef, straight: list[ast.stmt]) -> list[Change]:
