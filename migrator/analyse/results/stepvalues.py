@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from migrator.analyse.results.derivedmetrics import DerivedMetric
     from migrator.analyse.results.metrics import MetricEntry
 
+_STEP_NAME = "global_step"
 LOSS, RATE, STEP, METRIC, TENSOR, MANY, WEIGHT = "loss", "rate", "step", "metric", "tensor", "many", "weight"
 _MODE, _EVALUATED = "train", "eval"
 _IDENTITY = "tensorflow.identity"
@@ -65,11 +66,13 @@ def step_values(plan: Plan) -> StepValues:
     if _MODE not in plan.specs:
         return StepValues()
     entries, derived = metric_entries(plan)
-    named: dict[str, StepValue] = {}
+    named: dict[str, StepValue] = {_STEP_NAME: StepValue(STEP)}  # which the graph of any training has
     for name, places in _named(plan).items():
         value = _value(plan, entries, *places[0]) if len(places) == 1 else None
         if value is not None:
             named[name] = value
+        elif name == _STEP_NAME:
+            del named[name]
     found, evaluated = (
         {
             name: _value(plan, entries, leaf.node.value, leaf, mode)

@@ -331,3 +331,9 @@ def test_a_loss_that_is_watched_by_the_name_of_its_scope() -> None:
     text = run(program("X", above=above).replace("hooks=[X]", "hooks=hooks"))["program.py"].after.decode()
     assert f'watch(self,"{SCOPED}",tf.reduce_mean(' in "".join(text.split())
     assert "TensorLogger(" in text and "loss=tf.keras.losses" not in text
+
+
+@pytest.mark.parametrize("name", ["global_step", "global_step:0"])
+def test_the_step_by_its_name_in_the_graph(name: str) -> None:
+    text = migrated(logging(f'{{"step": "{name}", "loss": "cross_entropy"}}'))
+    assert '"step = %d, loss = %.6g", model.optimizer.iterations.numpy(), logs["loss"]' in text
