@@ -34,6 +34,8 @@ _NORM = (
     "moving_variance_initializer beta_regularizer gamma_regularizer beta_constraint gamma_constraint training trainable "
     "name reuse renorm renorm_clipping renorm_momentum fused virtual_batch_size adjustment"
 )
+BY_HAND = "kernel_name bias_name"
+"""What `tf.layers.dense` is told of the variables that a program made for such a layer itself; see `dense_by_hand`."""
 _TENSORS = frozenset({"tensorflow.convert_to_tensor", "tensorflow.constant"})
 _DROPOUT = "inputs rate noise_shape seed training name"
 _KERNEL_BIAS = (("kernel", "kernel"), ("bias", "bias"))
@@ -41,7 +43,7 @@ _MOMENTS = tuple((n, n) for n in ("gamma", "beta", "moving_mean", "moving_varian
 
 # Function of tf.layers: signature, Keras class, positional arguments of its constructor, arguments of its call.
 FUNCTIONS: dict[str, tuple[str, str, str, str]] = {
-    "dense": (f"inputs units activation use_bias {_KERNEL} {_COMMON}", "Dense", "units", "inputs"),
+    "dense": (f"inputs units activation use_bias {_KERNEL} {_COMMON} {BY_HAND}", "Dense", "units", "inputs"),
     "conv1d": (_CONV, "Conv1D", "filters kernel_size", "inputs"),
     "conv2d": (_CONV, "Conv2D", "filters kernel_size", "inputs"),
     "conv3d": (_CONV, "Conv3D", "filters kernel_size", "inputs"),
@@ -94,10 +96,11 @@ def function(call: ast.Call, name: str, resolve: Callable[[ast.expr], str | None
         _arguments(given, positional, applied, short),
         tuple(inputs),
         _SCOPES.get(short, short),
-        given.get("name"),
-        _variables(short),
+        given.get("name", given.get("kernel_name")),
+        _variables(short) if "kernel_name" not in given else (("", "kernel"), ("", "bias")),
         trains="training" in applied.split(),
         moving="momentum" if short == "batch_normalization" else None,
+        bias_name=given.get("bias_name"),
     )
 
 
@@ -148,7 +151,7 @@ def _arguments(
     for name, value in given.items():
         if name in positional.split() and any(v is value for _, v in found):
             continue
-        if name in ("inputs", "reuse", *applied.split()) or (is_none(value) and name != "activation"):
+        if name in ("inputs", "reuse", *BY_HAND.split(), *applied.split()) or (is_none(value) and name != "activation"):
             continue
         if name in _REFUSED and isinstance(value, ast.Constant) and value.value is False:
             continue

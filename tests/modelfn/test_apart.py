@@ -20,7 +20,7 @@ x = features["x"]
 for i, units in enumerate(params["units"]):
     with tf.variable_scope("layer_%d" % i):
         W = tf.get_variable("W", [3, units])
-        b = tf.get_variable("b", [units], initializer=tf.zeros_initializer())
+        b = tf.get_variable("b", [units])
         x = tf.matmul(x, W) + b
 """
 OUTPUT = """

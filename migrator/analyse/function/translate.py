@@ -68,6 +68,8 @@ class Layer:
     """Whether `call` makes it, because its shape is known only when data flow."""
     built: bool = False
     """Whether `build` makes it, because its sizes are those of the first input."""
+    bias_name: ast.expr | None = None
+    """What the program called the bias where it made the variables of a layer itself; `name` is that of the kernel then."""
 
     @property
     def asks_for_training(self) -> bool:

@@ -163,7 +163,7 @@ def _name(plan: Plan, sites: list[Site]) -> None:
     named: dict[str, set[str]] = {}
     """Names of layers, with what they would be together with their scopes."""
     for site in made:
-        own = _literal_name(site.layer.name) or assigned.get(id(site.call)) or kind_of(site)
+        own = _own_name(plan, site, assigned) or kind_of(site)
         named.setdefault(own, set()).add(_scoped(plan, site, own))
     nameless = [site for site in sites if site.makes or (site.layer.late and not site.layer.weight)]
     nameless = [site for site in nameless if _own_name(plan, site, assigned) is None]
@@ -218,7 +218,17 @@ def _name(plan: Plan, sites: list[Site]) -> None:
 def _own_name(plan: Plan, site: Site, assigned: dict[int, str]) -> str | None:
     """The name that a layer is given, or that its result has; a part of the network is called after its function."""
     result = assigned.get(id(site.call)) if site.layer.helper is None else None
+    if site.layer.bias_name is not None:
+        return result or _scope_name(plan, site)
     return _literal_name(site.layer.name) or result or _literal_name(_key(plan, site.call))
+
+
+def _scope_name(plan: Plan, site: Site) -> str | None:
+    """The scope that tells what variables are for which the program made itself, one by one."""
+    calls = [call for call in scope_calls(plan, site.leaf) if call.args]
+    found = _literal_name(calls[-1].args[0]) if calls else None
+    found = f"{found}_layer" if found in RESERVED else found
+    return None if found in ("layer", "layers_layer") else found
 
 
 def _of_layers(plan: Plan, sites: list[Site]) -> set[str]:

@@ -275,7 +275,15 @@ def _pairs(
         for tf1, keras in site.layer.variables:
             if keras == "bias" and unbiased:
                 continue
-            name = f"{scope}{prefix}{own}{'/' if tf1 and own else ''}{tf1}".lstrip("/")  # of scopes without a name
+            called = own
+            if keras == "bias" and site.layer.bias_name is not None:
+                called = literal_pattern(site.layer.bias_name, names) or ""
+                if not called:
+                    yield "", "", (*around, site)
+                    continue
+            name = f"{scope}{prefix}{called}{'/' if tf1 and called else ''}{tf1}".lstrip(
+                "/"
+            )  # of scopes without a name
             attribute = "embeddings" if site.embedding else keras
             yield name, f"{own_path}.{attribute}" if attribute else own_path, (*around, site)
 

@@ -83,7 +83,14 @@ def _of_columns(plan: Body, site: Site, choice: Choice, node: ast.AST) -> bool:
 def _by_scope(plan: Body, site: Site, choice: Choice, node: ast.AST) -> set[bool]:
     """Whether the variables of a layer with a running number are chosen."""
     scope = scope_prefix(plan, site.leaf)
-    if scope is None or "*" in scope or site.layer.keras or site.layer.helper is not None or site.layer.late:
+    if (
+        scope is None
+        or "*" in scope
+        or site.layer.keras
+        or site.layer.helper is not None
+        or site.layer.late
+        or site.layer.bias_name
+    ):
         raise Unsupported("a list of variables is asked for where not all layers are known", node)
     numbered = [f"{scope}{site.layer.scope}{number}" for number in ("", "_7")]
     return {choice(f"{name}/{variable}:0") for name in numbered for variable, _ in site.layer.variables}

@@ -126,11 +126,12 @@ def variable_names(plan: Body, scope: str, prefix: str, known: Patterns) -> Iter
             yield from variable_names(site.layer.helper, old, f"{prefix}{own}/", inner)
             continue
         scoped = "" if around is None or ("*" in around and not counted_by(plan, site)) else around.replace("/", "_")
-        yield from _names_of(site, own, old, prefix, scoped, is_named(site, known))
+        bias = literal_pattern(site.layer.bias_name, known)
+        yield from _names_of(site, own, bias, old, prefix, scoped, is_named(site, known))
 
 
 def _names_of(
-    site: Site, own: str | None, old: str, prefix: str, scoped: str, named: bool
+    site: Site, own: str | None, bias: str | None, old: str, prefix: str, scoped: str, named: bool
 ) -> Iterator[tuple[str, str]]:
     layer = site.layer
     if site.embedding:
@@ -146,11 +147,12 @@ def _names_of(
         )  # Keras 3 has the name of the layer in front
         return
     new = own
-    if not named:
+    if not named or layer.bias_name is not None:
         new = snake(layer.constructor.rsplit(".", 1)[-1])
     pairs = layer.variables or (("", ""),)  # a Keras layer names its variables alike on both sides
     for tf1, keras in pairs:
-        parts = (own if own is not None else _UNKNOWN, tf1), (new if new is not None else _UNKNOWN, keras)
+        called = bias if keras == "bias" and layer.bias_name is not None else own
+        parts = (called if called is not None else _UNKNOWN, tf1), (new if new is not None else _UNKNOWN, keras)
         first, second = ("/".join(p for p in part if p) for part in parts)
         yield f"{old}{first}:0", f"{prefix}{second}:0"
 

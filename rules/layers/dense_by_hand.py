@@ -1,0 +1,210 @@
+"""A product with a weight and the sum with a bias, each made for this one place: what a dense layer is."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.function.translate import bind, is_none
+from migrator.analyse.statements.names import binds, reads
+from migrator.analyse.variables.scopes import VARIABLE_SCOPE
+from migrator.normalise.desugaring import Desugaring
+from migrator.normalise.draft.draft import Change, Drafts
+from migrator.resolve.module import Module
+from migrator.resolve.reaching import block_of, read_once
+from migrator.resolve.syntax import walk
+from migrator.rewrite import Remove, Replace, code, expr
+
+from ..symbols.tensorflow_names import whole_name
+from .asked_names import asked_alike
+
+_VARIABLE = "tensorflow.get_variable"
+_FLOAT = "tensorflow.float32"
+_PRODUCTS = frozenset({"tensorflow.matmul", "tensorflow.linalg.matmul"})
+_SUMS = frozenset({"tensorflow.add", "tensorflow.math.add", "tensorflow.nn.bias_add"})
+_BOTH = {"tensorflow.nn.xw_plus_b": "", "tensorflow.nn.relu_layer": ".nn.relu"}
+"""Functions that multiply and add, and the activation behind."""
+_ACTIVATIONS = frozenset(
+    f"tensorflow.{name}"
+    for name in "nn.elu nn.relu nn.relu6 nn.selu nn.sigmoid nn.softplus nn.softsign nn.tanh sigmoid tanh".split()
+)
+_WIDTHS_UNTOLD = ("from_generator", "py_func", "py_function", "numpy_function")
+"""What gives tensors of whose widths nothing need be known before data flow, as a layer has to."""
+
+
+_GLOROT = frozenset({"tensorflow.glorot_uniform_initializer", "tensorflow.contrib.layers.xavier_initializer"})
+_ZEROS = frozenset({"tensorflow.zeros_initializer", "tensorflow.initializers.zeros"})
+
+
+@dataclass(frozen=True)
+class _Weight:
+    """A variable that one place reads: its name, initializer and sizes, and the statement that makes it, if not that place."""
+
+    name: ast.expr
+    sizes: list[ast.expr]
+    initializer: ast.expr | None
+    made: ast.stmt | None
+
+
+@dataclass(frozen=True)
+class _Product:
+    """``activation(x @ kernel + bias)``, and the statement that multiplies, where that is another one."""
+
+    node: ast.expr
+    x: ast.expr
+    kernel: ast.expr
+    bias: ast.expr
+    activation: str = ""
+    before: ast.stmt | None = None
+
+
+@Desugaring
+def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Change]:
+    """The changes for one such product; none if there is no more. The layer is told what its variables were called.
+
+    ```python
+    import tensorflow as tf
+
+
+    def network(x, width, units):
+        w = tf.get_variable("w", [width, units])
+        b = tf.get_variable("b", [units], initializer=tf.zeros_initializer())
+        return tf.nn.relu(tf.matmul(x, w) + b)
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+
+    def network(x, width, units):
+        return tf.layers.dense(x, units, activation=tf.nn.relu, kernel_name="w", bias_name="b")
+    ```
+    """
+    tf = whole_name(module)
+    if tf is None or not module.may_name({"get_variable"}):
+        return []
+    for node in walk(function):
+        product = _product(module, node) if isinstance(node, ast.expr) else None
+        if product is None:
+            continue
+        kernel, bias = _weight(module, product.kernel, 2), _weight(module, product.bias, 1)
+        if kernel is not None and bias is not None and _fits(drafts, module, product, kernel, bias):
+            return _layer(drafts, module, tf, product, kernel, bias)
+    return []
+
+
+def _product(module: Module, node: ast.expr) -> _Product | None:
+    """What a node adds to what product, if it does."""
+    two = _operands(module, node, ast.Add, _SUMS)
+    if two is None:
+        name = module.resolve(node.func) if isinstance(node, ast.Call) else None
+        given = _plain_arguments(node, 3) if name in _BOTH else None
+        return None if given is None else _Product(node, given[0], given[1], given[2], _BOTH[name or ""])
+    for value, bias in (two, two[::-1]):
+        before = read_once(module, value) if isinstance(value, ast.Name) else None
+        factors = _operands(module, value if before is None else before.value, ast.MatMult, _PRODUCTS)
+        if factors is not None:
+            return _Product(node, *factors, bias, before=before)
+    return None
+
+
+def _operands(
+    module: Module, node: ast.expr, operator: type[ast.operator], functions: frozenset[str]
+) -> tuple[ast.expr, ast.expr] | None:
+    """The two values that an operator, or a call of one of some functions, takes."""
+    if isinstance(node, ast.BinOp):
+        return (node.left, node.right) if isinstance(node.op, operator) else None
+    known = isinstance(node, ast.Call) and module.resolve(node.func) in functions
+    given = _plain_arguments(node, 2) if known else None
+    return (given[0], given[1]) if given is not None else None
+
+
+def _plain_arguments(node: ast.expr, number: int) -> list[ast.expr] | None:
+    """The arguments of a call that has just so many, by their places."""
+    plain = isinstance(node, ast.Call) and not node.keywords and not any(isinstance(a, ast.Starred) for a in node.args)
+    return node.args if plain and len(node.args) == number else None  # type: ignore[attr-defined]
+
+
+def _weight(module: Module, node: ast.expr, rank: int) -> _Weight | None:
+    """The variable of a rank that a place reads, if nothing else does."""
+    made = read_once(module, node) if isinstance(node, ast.Name) else None
+    call = node if made is None else made.value
+    if not isinstance(call, ast.Call) or module.resolve(call.func) != _VARIABLE:
+        return None
+    try:
+        given = bind(call, "name shape dtype initializer", "tf.get_variable")
+    except Unsupported:
+        return None
+    shape, dtype = given.get("shape"), given.get("dtype")
+    if "name" not in given or not isinstance(shape, (ast.List, ast.Tuple)) or len(shape.elts) != rank:
+        return None
+    known = dtype is None or is_none(dtype) or module.resolve(dtype) == _FLOAT
+    if not known or any(isinstance(size, ast.Starred) for size in shape.elts):
+        return None
+    first = given.get("initializer")
+    return _Weight(given["name"], shape.elts, None if is_none(first) else first, made)
+
+
+def _fits(drafts: Drafts, module: Module, product: _Product, kernel: _Weight, bias: _Weight) -> bool:
+    """Whether a layer has these variables: of one width, made where the product stands, and of names that nobody asks for."""
+    if bias.initializer is None or ast.unparse(kernel.sizes[1]) != ast.unparse(bias.sizes[0]):
+        return False  # what starts as the kernel does by itself, or is the same for all units
+    here = module.statement(product.node)
+    block = block_of(module, here)
+    made = [each for each in (kernel.made, bias.made, product.before) if each is not None]
+    if any(each not in block for each in made):
+        return False
+    moved = [
+        kernel.sizes[1],
+        kernel.name,
+        bias.name,
+        bias.initializer,
+        *([kernel.initializer] if kernel.initializer else []),
+    ]
+    moved += [product.x] if product.before is not None else []
+    first = min((block.index(each) for each in made), default=block.index(here))
+    between = [each for each in block[first : block.index(here)] if each not in made]
+    if any(
+        binds(each) & reads(moved) for statement in between for each in walk(statement) if isinstance(each, ast.stmt)
+    ):
+        return False
+    modules = drafts.project.modules.values()
+    if any(other.may_name(_WIDTHS_UNTOLD) for other in modules):
+        return False
+    return all(asked_alike(modules, weight.name, new) for weight, new in ((kernel, "kernel"), (bias, "bias")))
+
+
+def _is_default(module: Module, initializer: ast.expr | None, names: frozenset[str]) -> bool:
+    """Whether an initializer is what a layer has without."""
+    if not isinstance(initializer, ast.Call) or initializer.args or initializer.keywords:
+        return False
+    return module.resolve(initializer.func) in names
+
+
+def _initializes(module: Module) -> bool:
+    """Whether a scope of a file says how kernels start of which nothing else does."""
+    calls = (call for call in module.nodes(ast.Call) if any(keyword.arg == "initializer" for keyword in call.keywords))
+    return any(module.resolve(call.func) == VARIABLE_SCOPE for call in calls) or module.may_name({"set_initializer"})
+
+
+def _layer(drafts: Drafts, module: Module, tf: str, product: _Product, kernel: _Weight, bias: _Weight) -> list[Change]:
+    """The changes that write the layer."""
+    node, activation = product.node, code(tf + product.activation) if product.activation else None
+    outer = module.parent(node)
+    alone = isinstance(outer, ast.Call) and outer.args == [node] and not outer.keywords
+    if activation is None and alone and isinstance(outer, ast.Call) and module.resolve(outer.func) in _ACTIVATIONS:
+        node, activation = outer, module.cst.expression(outer.func)
+    told = {"kernel_initializer": kernel.initializer, "bias_initializer": bias.initializer}
+    if _is_default(module, kernel.initializer, _GLOROT) and not any(map(_initializes, drafts.project.modules.values())):
+        del told["kernel_initializer"]
+    if _is_default(module, bias.initializer, _ZEROS):
+        del told["bias_initializer"]
+    told.update(kernel_name=kernel.name, bias_name=bias.name)
+    holes = {name: module.cst.expression(value) for name, value in told.items() if value is not None}
+    holes = holes if activation is None else {"activation": activation, **holes}
+    listed = ", ".join(f"{name}={{{name}}}" for name in holes)
+    x, units = (module.cst.expression(each) for each in (product.x, kernel.sizes[1]))
+    new = expr(f"{{tf}}.layers.dense({{x}}, {{units}}, {listed})", tf=tf, x=x, units=units, **holes)
+    gone = [each for each in (kernel.made, bias.made, product.before) if each is not None]
+    return Change.of(module, *map(Remove, gone), Replace(node, new))

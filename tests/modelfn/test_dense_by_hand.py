@@ -1,0 +1,128 @@
+"""Weights and biases that one product alone uses become dense layers, of which the names in TensorFlow 1 stay known."""
+
+from __future__ import annotations
+
+import pytest
+from modelfn.programs import joined, method, migrate, model_fn, run, units
+
+W = 'w = tf.get_variable("w", [4, 3])\n'
+B = 'b = tf.get_variable("b", [3], initializer=tf.zeros_initializer())\n'
+
+
+def layer(body: str) -> tuple[str, str]:
+    """What makes the layer, and what `call` gives."""
+    text = joined(migrate(model_fn(body)))
+    assert "add_weight" not in text and "matmul" not in text
+    made = next(line.strip() for line in text.splitlines() if "tf.keras.layers.Dense" in line)
+    return made, method(text, "call").strip().splitlines()[-1].strip()
+
+
+@pytest.mark.parametrize(
+    ("product", "activation"),
+    [
+        ("tf.matmul(features['x'], w) + b", ""),
+        ("b + tf.matmul(features['x'], w)", ""),
+        ("features['x'] @ w + b", ""),
+        ("tf.add(tf.matmul(features['x'], w), b)", ""),
+        ("tf.nn.bias_add(tf.matmul(features['x'], w), b)", ""),
+        ("tf.nn.xw_plus_b(features['x'], w, b)", ""),
+        ("tf.nn.relu_layer(features['x'], w, b)", ", activation=tf.nn.relu"),
+        ("tf.sigmoid(tf.matmul(features['x'], w) + b)", ", activation=tf.sigmoid"),
+    ],
+)
+def test_ways_to_write_it(product: str, activation: str) -> None:
+    made, given = layer(f"{W}{B}predictions = {product}")
+    assert made == f"self.predictions = tf.keras.layers.Dense(3{activation})" and given.startswith("return self.")
+
+
+def test_the_sum_may_be_a_statement_of_its_own() -> None:
+    made, given = layer(
+        f"{W}{B}net = tf.matmul(features['x'], w)\nnet = tf.nn.bias_add(net, b)\npredictions = net * 2.0"
+    )
+    assert made == "self.dense = tf.keras.layers.Dense(3)" and given == "return net * 2.0"
+
+
+def test_weights_may_be_made_where_they_are_used() -> None:
+    w, b = (line.split(" = ")[1].strip() for line in (W, B))
+    made, _ = layer(f"net = tf.matmul(features['x'], {w}) + {b}\npredictions = net * 2.0")
+    assert made == "self.dense = tf.keras.layers.Dense(3)"
+
+
+def test_layers_of_a_loop() -> None:
+    body = """
+    net = features["x"]
+    for i, n in enumerate(params["units"]):
+        with tf.variable_scope("fc%d" % i):
+            w = tf.get_variable("w", [int(net.shape[1]), n], initializer=tf.truncated_normal_initializer(stddev=0.1))
+            b = tf.get_variable("b", [n], initializer=tf.constant_initializer(0.1))
+            net = tf.nn.relu(tf.matmul(net, w) + b)
+    predictions = net
+    """
+    text = " ".join(migrate(model_fn(body)).split())
+    made = (
+        "self.fc_layers = [ tf.keras.layers.Dense( n, activation=tf.nn.relu, "
+        "kernel_initializer=tf.keras.initializers.TruncatedNormal(stddev=0.1), "
+        'bias_initializer=tf.constant_initializer(0.1), ) for n in params["units"] ]'
+    )
+    assert made in text and "for fc in self.fc_layers: net = fc(net) return" in text and "get_weight" not in text
+
+
+def test_the_names_of_both_variables_stay_known() -> None:
+    body = f"""
+    with tf.variable_scope("out"):
+        {W.strip()}
+        b = tf.get_variable("shift", [3], initializer=tf.zeros_initializer())
+        predictions = tf.matmul(features["x"], w) + b
+    """
+    (unit,) = units(run(model_fn(body)))
+    assert dict(unit.variables) == {"out/w": "predictions.kernel", "out/shift": "predictions.bias"}
+
+
+def test_a_scope_may_say_how_the_kernel_starts() -> None:
+    body = f"""
+    with tf.variable_scope("out", initializer=tf.ones_initializer()):
+        w = tf.get_variable("w", [4, 3]{{}})
+        {B.strip()}
+        net = tf.matmul(features["x"], w) + b
+    predictions = net * 2.0
+    """
+    assert layer(body.format(""))[0].endswith("Dense(3, kernel_initializer=tf.ones_initializer())")
+    given = layer(body.format(", initializer=tf.glorot_uniform_initializer()"))[0]
+    assert given.endswith("Dense(3, kernel_initializer=tf.keras.initializers.GlorotUniform())")
+    assert layer(body.replace("ones_", "zeros_").format(", initializer=tf.ones_initializer()"))[0].endswith(
+        "Dense(3, kernel_initializer=tf.ones_initializer())"
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"{W}{B}predictions = tf.matmul(features['x'], w) + b\nloss = tf.nn.l2_loss(w)",  # read twice
+        f"{W}{B}predictions = tf.matmul(features['x'], w) + b + b",
+        f"{W}{B}predictions = tf.matmul(features['x'], w, transpose_a=True) + b",
+        f"{W}{B}predictions = tf.add(tf.matmul(features['x'], w), b, name='scores')",  # which may be asked for
+        f"{W}{B}predictions = tf.matmul(features['x'], w) * b",
+        f"{W}{B.replace('[3]', '[1]')}predictions = tf.matmul(features['x'], w) + b",  # one for all units
+        f"{W}b = tf.get_variable('b', [3])\npredictions = tf.matmul(features['x'], w) + b",  # which starts as the kernel
+        f"{W.replace('])', '], trainable=False)')}{B}predictions = tf.matmul(features['x'], w) + b",
+        f"{W.replace('])', '], tf.float64)')}{B}predictions = tf.matmul(features['x'], w) + b",
+        f"{W.replace('[4, 3]', 'params[0]')}{B}predictions = tf.matmul(features['x'], w) + b",
+        f"{W}{B}scale = 2.0\nif params['wide']:\n    scale = tf.matmul(features['x'], w) + b\npredictions = scale",
+        f"n = 3\n{W.replace('3', 'n')}{B.replace('3', 'n')}n = 4\npredictions = tf.matmul(features['x'], w) + b + n",
+    ],
+)
+def test_others_stay_weights(body: str) -> None:
+    assert "Dense" not in migrate(model_fn(body))
+
+
+@pytest.mark.parametrize("text", ["w", "out/", "kernel", "dense"])
+def test_names_that_tests_tell_apart_stay(text: str) -> None:
+    body = f"{W}{B}predictions = tf.matmul(features['x'], w) + b"
+    chosen = f"loss += tf.add_n([tf.nn.l2_loss(v) for v in tf.trainable_variables() if '{text}' in v.name])"
+    source = model_fn(f"{body}\nloss = tf.reduce_mean(tf.square(labels - predictions))\n{chosen}")
+    assert ("Dense" in migrate(source)) is (text == "out/")
+
+
+def test_tensors_whose_width_nothing_tells_stay() -> None:
+    before = "def read():\n    return tf.data.Dataset.from_generator(rows, tf.float32)\n"
+    assert "Dense" not in migrate(model_fn(f"{W}{B}predictions = tf.matmul(features['x'], w) + b", before=before))
