@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
 from migrator.analyse.statements.names import binds, reads
+from migrator.analyse.variables.askednames import asked_alike
 from migrator.analyse.variables.scopes import VARIABLE_SCOPE
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
@@ -17,7 +18,6 @@ from migrator.resolve.syntax import walk
 from migrator.rewrite import Remove, Replace, code, expr
 
 from ..symbols.tensorflow_names import whole_name
-from .asked_names import asked_alike
 
 _VARIABLE = "tensorflow.get_variable"
 _FLOAT = "tensorflow.float32"
@@ -172,7 +172,8 @@ def _fits(drafts: Drafts, module: Module, product: _Product, kernel: _Weight, bi
     modules = drafts.project.modules.values()
     if any(other.may_name(_WIDTHS_UNTOLD) for other in modules):
         return False
-    return all(asked_alike(modules, weight.name, new) for weight, new in ((kernel, "kernel"), (bias, "bias")))
+    named = ((kernel.name, "kernel"), (bias.name, "bias"))
+    return all(asked_alike(modules, name, (new, f"dense/{new}:0")) for name, new in named)
 
 
 def _is_default(module: Module, initializer: ast.expr | None, names: frozenset[str]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from modelfn.programs import method, migrate, model_fn
+from modelfn.programs import method, migrate, model_fn, run, units
 from modelfn.symbolic import assert_same
 
 TABLE = 'table = tf.get_variable("table", [40, 3])'
@@ -68,3 +68,46 @@ def test_what_stays_a_weight(body: str) -> None:
 def test_a_table_that_stands_with_the_labels_stays_a_weight() -> None:
     body = f'{TABLE}\npredictions = features["x"]\nloss = tf.reduce_sum(tf.nn.embedding_lookup(table, labels))'
     assert "Embedding(" not in migrate(model_fn(body))
+
+
+LOOP = """
+parts = []
+for i, size in enumerate(params["sizes"]):
+    table = tf.get_variable("table%d" % i, [size, 3])
+    parts.append(tf.nn.embedding_lookup(table, features["x"]))
+predictions = tf.add_n(parts)
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        LOOP,
+        "parts = [tf.nn.embedding_lookup(tf.get_variable('table%d' % i, [size, 3]), features['x'])\n"
+        "         for i, size in enumerate(params['sizes'])]\npredictions = tf.add_n(parts)",
+    ],
+)
+def test_tables_of_a_loop(body: str) -> None:
+    text = migrate(model_fn(body))
+    assert "Embedding(" in method(text, "__init__") and "embedding_lookup" not in text and "get_variable" not in text
+    (unit,) = units(run(model_fn(body)))
+    assert dict(unit.variables) == {"table*": "table_tables.*.embeddings"}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        LOOP + "predictions += tf.nn.embedding_lookup(table, features['w'])",  # that of the last turn
+        LOOP.replace("parts.append", "norm = tf.nn.l2_loss(table)\n    parts.append"),
+    ],
+)
+def test_tables_of_a_loop_of_which_more_is_read_stay_weights(body: str) -> None:
+    source = model_fn(body)
+    assert all(unit.tier != "native" for unit in units(run(source))) or "Embedding(" not in migrate(source)
+
+
+@pytest.mark.parametrize(("text", "layer"), [("bias", True), ("bed", False), ("table", False)])
+def test_names_that_tests_tell_apart_stay(text: str, layer: bool) -> None:
+    asked = f"loss += tf.add_n([tf.nn.l2_loss(v) for v in tf.trainable_variables() if '{text}' not in v.name])"
+    source = model_fn(f"{TABLE}\n{LOOKUP}\nloss = tf.reduce_mean(tf.square(labels - predictions))\n{asked}")
+    assert ("Embedding(" in migrate(source)) is layer

@@ -9,12 +9,13 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import Value, bind, is_none
 from migrator.analyse.layers.site import Site
 from migrator.analyse.statements.modes import ALL_MODES
+from migrator.analyse.variables.askednames import asked_alike
+from migrator.analyse.variables.namepatterns import literal_pattern
 from migrator.resolve.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.analyse.function.body import Body
     from migrator.analyse.statements.flow import Leaf
-    from migrator.resolve.module import Module
 
 _LOOKUPS = {
     "tensorflow.nn.embedding_lookup": "params ids partition_strategy name validate_indices max_norm",
@@ -33,8 +34,6 @@ def find_embeddings(body: Body, apart: set[Leaf]) -> None:
 
     What else reads a table has to come behind a look-up: the layer has no weights before.
     """
-    if _tells_variables_by_name(body.module):
-        return
     for site in (site for site in body.sites if site.first is None and _is_table(body, site)):
         shared = [site, *(other for other in body.sites if other.first is site)]
         places = [place for each in shared for place in _places(body, each)]
@@ -46,8 +45,12 @@ def find_embeddings(body: Body, apart: set[Leaf]) -> None:
         late = bool(sure) and all(_comes_after(body, place, min(sure)) for place in read)
         if not calls or leaves & {None, *apart} or not (late or not read):
             continue
+        if site.loops and (read or not all(_in_the_same_turn(site, leaf) for leaf in leaves)):
+            continue
         for each in shared:
             each.embedding = True
+        if site.loops:
+            _rename(body, site)
         body.lookups.update(calls)
         body.tables.update((place, site) for place in read)
 
@@ -63,22 +66,31 @@ def embedding_arguments(site: Site) -> list[tuple[str | None, Value]]:
     return [*made, *((_RENAMED.get(name, name), given[name]) for name in kept if name in given)]
 
 
-def _tells_variables_by_name(module: Module) -> bool:
-    """Whether a file may ask what variables are called, which is something else where layers hold them."""
-    names = (node for node in module.nodes(ast.Attribute) if node.attr == "name" and isinstance(node.value, ast.Name))
-    return any(isinstance(module.parent(node), (ast.Compare, ast.Call, ast.Attribute)) for node in names)
-
-
 def _is_table(body: Body, site: Site) -> bool:
     """Whether a site makes a matrix of numbers that a layer may hold."""
     layer, given = site.layer, dict(site.layer.arguments)
-    if not layer.weight or layer.vendored or layer.late or layer.built or site.loops or site.leaf.guard != ALL_MODES:
+    if not layer.weight or layer.vendored or layer.late or layer.built or site.leaf.guard != ALL_MODES:
         return False
     shape, dtype = given.get("shape"), given.get("dtype")
     two = isinstance(shape, (ast.List, ast.Tuple)) and len(shape.elts) == 2
+    own = literal_pattern(site.layer.name)
+    if not asked_alike([body.module], site.layer.name, ("embeddings", f"{own}/embeddings:0")):
+        return False  # layers name what they hold otherwise
     plain = two and not any(isinstance(size, ast.Starred) for size in getattr(shape, "elts", ()))
     known = dtype is None or (isinstance(dtype, ast.expr) and body.module.resolve(dtype) == _FLOAT)
     return plain and known and None not in given and set(given) <= _KEPT
+
+
+def _in_the_same_turn(site: Site, leaf: Leaf | None) -> bool:
+    """Whether each turn of the loops around a table looks up rows of its own one."""
+    return leaf is not None and leaf.arms == site.leaf.arms and leaf.loops == site.leaf.loops
+
+
+def _rename(body: Body, site: Site) -> None:
+    """Call the list of what were weights one of tables."""
+    name = f"{site.attribute[: -len('_variables')]}_tables" if site.attribute.endswith("_variables") else site.attribute
+    if name not in body.statics and all(other.attribute != name for other in body.sites):
+        site.attribute = name
 
 
 def _places(body: Body, site: Site) -> list[ast.expr]:
