@@ -49,12 +49,12 @@ class _Weight:
 
 @dataclass(frozen=True)
 class _Product:
-    """``activation(x @ kernel + bias)``, and the statement that multiplies, where that is another one."""
+    """``activation(x @ kernel + bias)``, perhaps without a bias, and the statement that multiplies, where that is another one."""
 
     node: ast.expr
     x: ast.expr
     kernel: ast.expr
-    bias: ast.expr
+    bias: ast.expr | None
     activation: str = ""
     before: ast.stmt | None = None
 
@@ -88,15 +88,28 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
         product = _product(module, node) if isinstance(node, ast.expr) else None
         if product is None:
             continue
-        kernel, bias = _weight(module, product.kernel, 2), _weight(module, product.bias, 1)
-        if kernel is not None and bias is not None and _fits(drafts, module, product, kernel, bias):
+        kernel = _weight(module, product.kernel, 2)
+        bias = _weight(module, product.bias, 1) if product.bias is not None else None
+        whole = bias is not None or (product.bias is None and kernel is not None and _is_told(module, kernel.sizes[0]))
+        if kernel is not None and whole and _fits(drafts, module, product, kernel, bias):
             return _layer(drafts, module, tf, product, kernel, bias)
     return []
+
+
+def _is_told(module: Module, size: ast.expr) -> bool:
+    """Whether a size is that of a tensor, which is known when data flow: then `call` would have to make the weight."""
+    held = [module.assignment(name) for name in walk(size) if isinstance(name, ast.Name)]
+    parts = [size, *(made.value for made in held if made is not None)]
+    asked = (node for part in parts for node in walk(part) if isinstance(node, ast.Attribute))
+    return any(node.attr in ("shape", "get_shape") for node in asked)
 
 
 def _product(module: Module, node: ast.expr) -> _Product | None:
     """What a node adds to what product, if it does."""
     two = _operands(module, node, ast.Add, _SUMS)
+    alone = _operands(module, node, ast.MatMult, _PRODUCTS)
+    if alone is not None:
+        return _Product(node, *alone, None)
     if two is None:
         name = module.resolve(node.func) if isinstance(node, ast.Call) else None
         given = _plain_arguments(node, 3) if name in _BOTH else None
@@ -146,22 +159,17 @@ def _weight(module: Module, node: ast.expr, rank: int) -> _Weight | None:
     return _Weight(given["name"], shape.elts, None if is_none(first) else first, made)
 
 
-def _fits(drafts: Drafts, module: Module, product: _Product, kernel: _Weight, bias: _Weight) -> bool:
+def _fits(drafts: Drafts, module: Module, product: _Product, kernel: _Weight, bias: _Weight | None) -> bool:
     """Whether a layer has these variables: of one width, made where the product stands, and of names that nobody asks for."""
-    if bias.initializer is None or ast.unparse(kernel.sizes[1]) != ast.unparse(bias.sizes[0]):
+    weights = [kernel] if bias is None else [kernel, bias]
+    if bias is not None and (bias.initializer is None or ast.unparse(kernel.sizes[1]) != ast.unparse(bias.sizes[0])):
         return False  # what starts as the kernel does by itself, or is the same for all units
     here = module.statement(product.node)
     block = block_of(module, here)
-    made = [each for each in (kernel.made, bias.made, product.before) if each is not None]
+    made = [each for each in (*(weight.made for weight in weights), product.before) if each is not None]
     if any(each not in block for each in made):
         return False
-    moved = [
-        kernel.sizes[1],
-        kernel.name,
-        bias.name,
-        bias.initializer,
-        *([kernel.initializer] if kernel.initializer else []),
-    ]
+    moved = [kernel.sizes[1], *(part for w in weights for part in (w.name, w.initializer) if part is not None)]
     moved += [product.x] if product.before is not None else []
     first = min((block.index(each) for each in made), default=block.index(here))
     between = [each for each in block[first : block.index(here)] if each not in made]
@@ -172,8 +180,8 @@ def _fits(drafts: Drafts, module: Module, product: _Product, kernel: _Weight, bi
     modules = drafts.project.modules.values()
     if any(other.may_name(_WIDTHS_UNTOLD) for other in modules):
         return False
-    named = ((kernel.name, "kernel"), (bias.name, "bias"))
-    return all(asked_alike(modules, name, (new, f"dense/{new}:0")) for name, new in named)
+    named = zip(weights, ("kernel", "bias"))
+    return all(asked_alike(modules, weight.name, (new, f"dense/{new}:0")) for weight, new in named)
 
 
 def _is_default(module: Module, initializer: ast.expr | None, names: frozenset[str]) -> bool:
@@ -189,23 +197,27 @@ def _initializes(module: Module) -> bool:
     return any(module.resolve(call.func) == VARIABLE_SCOPE for call in calls) or module.may_name({"set_initializer"})
 
 
-def _layer(drafts: Drafts, module: Module, tf: str, product: _Product, kernel: _Weight, bias: _Weight) -> list[Change]:
+def _layer(
+    drafts: Drafts, module: Module, tf: str, product: _Product, kernel: _Weight, bias: _Weight | None
+) -> list[Change]:
     """The changes that write the layer."""
     node, activation = product.node, code(tf + product.activation) if product.activation else None
     outer = module.parent(node)
     alone = isinstance(outer, ast.Call) and outer.args == [node] and not outer.keywords
     if activation is None and alone and isinstance(outer, ast.Call) and module.resolve(outer.func) in _ACTIVATIONS:
         node, activation = outer, module.cst.expression(outer.func)
-    told = {"kernel_initializer": kernel.initializer, "bias_initializer": bias.initializer}
-    if _is_default(module, kernel.initializer, _GLOROT) and not any(map(_initializes, drafts.project.modules.values())):
-        del told["kernel_initializer"]
-    if _is_default(module, bias.initializer, _ZEROS):
-        del told["bias_initializer"]
-    told.update(kernel_name=kernel.name, bias_name=bias.name)
-    holes = {name: module.cst.expression(value) for name, value in told.items() if value is not None}
-    holes = holes if activation is None else {"activation": activation, **holes}
+    told: dict[str, ast.expr | None] = {}
+    if not _is_default(module, kernel.initializer, _GLOROT) or any(map(_initializes, drafts.project.modules.values())):
+        told["kernel_initializer"] = kernel.initializer
+    if bias is not None and not _is_default(module, bias.initializer, _ZEROS):
+        told["bias_initializer"] = bias.initializer
+    told["kernel_name"] = kernel.name
+    told["bias_name"] = None if bias is None else bias.name
+    holes = {} if activation is None else {"activation": activation}
+    holes |= {"use_bias": code("False")} if bias is None else {}
+    holes |= {name: module.cst.expression(value) for name, value in told.items() if value is not None}
     listed = ", ".join(f"{name}={{{name}}}" for name in holes)
     x, units = (module.cst.expression(each) for each in (product.x, kernel.sizes[1]))
     new = expr(f"{{tf}}.layers.dense({{x}}, {{units}}, {listed})", tf=tf, x=x, units=units, **holes)
-    gone = [each for each in (kernel.made, bias.made, product.before) if each is not None]
-    return Change.of(module, *map(Remove, gone), Replace(node, new))
+    gone = [kernel.made, None if bias is None else bias.made, product.before]
+    return Change.of(module, *(Remove(each) for each in gone if each is not None), Replace(node, new))

@@ -100,7 +100,7 @@ def function(call: ast.Call, name: str, resolve: Callable[[ast.expr], str | None
         _variables(short) if "kernel_name" not in given else (("", "kernel"), ("", "bias")),
         trains="training" in applied.split(),
         moving="momentum" if short == "batch_normalization" else None,
-        bias_name=given.get("bias_name"),
+        bias_name=given.get("bias_name", given.get("kernel_name")),
     )
 
 

@@ -126,3 +126,58 @@ def test_names_that_tests_tell_apart_stay(text: str) -> None:
 def test_tensors_whose_width_nothing_tells_stay() -> None:
     before = "def read():\n    return tf.data.Dataset.from_generator(rows, tf.float32)\n"
     assert "Dense" not in migrate(model_fn(f"{W}{B}predictions = tf.matmul(features['x'], w) + b", before=before))
+
+
+TOLD = 'net = tf.concat([features["x"], features["w"]], 1)\nw = tf.get_variable("w", [int(net.shape[1]), 2])\n'
+
+
+@pytest.mark.parametrize(
+    ("rest", "activation"),
+    [
+        ("predictions = tf.matmul(net, w)", ""),
+        ("predictions = tf.nn.tanh(net @ w)", "activation=tf.nn.tanh, "),
+    ],
+)
+def test_a_weight_of_a_told_size_is_a_layer_without_a_bias(rest: str, activation: str) -> None:
+    made, given = layer(TOLD + rest)
+    assert made == f"self.predictions = tf.keras.layers.Dense(2, {activation}use_bias=False)"
+    assert given == "return self.predictions(net)"
+
+
+def test_names_of_such_a_weight() -> None:
+    (unit,) = units(run(model_fn(TOLD + "predictions = tf.matmul(net, w)")))
+    assert dict(unit.variables) == {"w": "predictions.kernel"}
+    asked = "loss += tf.add_n([tf.nn.l2_loss(v) for v in tf.trainable_variables() if 'bias' not in v.name])"
+    head = f"{TOLD}predictions = tf.matmul(net, w)\nloss = tf.reduce_mean(tf.square(labels - predictions))\n"
+    assert "Dense(2, use_bias=False)" in migrate(model_fn(head + asked))
+
+
+def test_a_known_size_stays_a_weight() -> None:
+    assert "Dense" not in migrate(model_fn(f"{W}predictions = tf.matmul(features['x'], w)"))
+
+
+CROSS = """
+def cross(x0, x{default}):
+    w = tf.get_variable("w", [int(x.shape[-1])], initializer=tf.ones_initializer())
+    return x0 * x * w
+"""
+CROSSED = 'predictions = cross(features["x"], features["w"])'
+
+
+def test_the_input_whose_shape_weights_ask_for_comes_first() -> None:
+    text = migrate(model_fn(CROSSED, before="import tensorflow as tf\n" + CROSS.format(default="")))
+    assert "def build(self, input_shape):" in text and "def call(self, x, x0):" in text
+    assert 'self.cross(features["w"], features["x"])' in text and "get_weight" not in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("x0 * x * w", "x0 * tf.reshape(x, tf.shape(x)) * w"),
+        ("int(x.shape[-1])]", "int(x.shape[-1]) + 0 * int(x0.shape[-1])]"),
+        ("x0, x", "x0, x=None"),
+    ],
+)
+def test_the_order_of_inputs(old: str, new: str) -> None:
+    text = migrate(model_fn(CROSSED, before="import tensorflow as tf\n" + CROSS.format(default="").replace(old, new)))
+    assert ("def call(self, x, x0)" in text) is new.startswith("x0 * tf")

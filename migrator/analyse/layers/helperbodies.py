@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from migrator.analyse.function.body import Body
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.placing import place
+from migrator.analyse.function.roles import parameters
 from migrator.analyse.function.study import find_layers, study
 from migrator.analyse.function.translate import Translations
 from migrator.analyse.layers.embeddings import find_embeddings
@@ -17,6 +18,7 @@ from migrator.analyse.statements.effects import effects
 from migrator.analyse.statements.modes import ALL_MODES
 from migrator.analyse.statements.slicing import Closure
 from migrator.resolve.project import Definition
+from migrator.resolve.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.analyse.layers.sublayers import Sublayers
@@ -44,7 +46,7 @@ class HelperBody(Body):
 
         def analyse() -> None:
             alone = mode[0] if mode else None, training[0] if training else None
-            given = having("dynamic"), having("static")
+            given = _weights_first(definition, translations, having("dynamic")), having("static")
             super(HelperBody, self).__init__(definition.module, node, translations, sublayers, *given, *alone)
             study(self)
 
@@ -69,6 +71,26 @@ class HelperBody(Body):
         self.collections.check_kept(self.call_leaves)
 
 
+def _weights_first(definition: Definition, translations: Translations, inputs: list[str]) -> list[str]:
+    """The tensors that a helper gets; first the one whose shape all its weights ask for, as `build` knows the first of them."""
+    module, function = definition.module, definition.node
+    assert isinstance(function, ast.FunctionDef)
+    calls = (node for node in walk(function) if isinstance(node, ast.Call))
+    made = [call for call in calls if (module.resolve(call.func) or "") in translations.layers]
+    parts: list[ast.AST] = [
+        part for call in made for part in (*call.args, *(keyword.value for keyword in call.keywords))
+    ]
+    names = [module.assignment(node) for part in parts for node in walk(part) if isinstance(node, ast.Name)]
+    parts += [held.value for held in names if held is not None and module.is_inside(held, function)]
+    shapes = [
+        n for part in parts for n in walk(part) if isinstance(n, ast.Attribute) and n.attr in ("shape", "get_shape")
+    ]
+    asked = {n.value.id for n in shapes if isinstance(n.value, ast.Name)} & set(inputs)
+    if len(asked) != 1 or function.args.defaults or function.args.kwonlyargs:
+        return inputs
+    return sorted(inputs, key=lambda name: name not in asked)
+
+
 @dataclass
 class Sublayer:
     """One helper function and the class that it becomes."""
@@ -79,3 +101,9 @@ class Sublayer:
     calls: list[tuple[Module, ast.Call]] = field(default_factory=list)
     given: list[tuple[Body, str, ast.expr]] = field(default_factory=list)
     """What its calls give: the body around each, parameter and value."""
+
+    @property
+    def parameters(self) -> list[str]:
+        """The parameters of the function in the order in which the class takes them."""
+        inputs = self.body.dynamic
+        return [name for name in parameters(self.definition) if name not in inputs] + list(inputs)

@@ -181,7 +181,7 @@ class Sublayers:
         arguments: list[tuple[str | None, Value]] = []
         inputs: list[tuple[str | None, Value]] = []
         positional = {id(a) for a in call.args}
-        names = parameters(definition)
+        names = sublayer.parameters
         for name in names:
             if name not in given:
                 continue
@@ -220,7 +220,7 @@ class Sublayers:
         found = next((found for found in self.found.values() if found.body is layer.helper), None)
         if found is None or layer.inputs is None:
             return list(layer.inputs or ())
-        names = [name for name in parameters(found.definition) if found.body.roles.get(name) == "dynamic"]
+        names = [name for name in found.parameters if found.body.roles.get(name) == "dynamic"]
         places = [name is None for name, _ in layer.inputs]
         plain = [place and self._is_plain(body, value) for place, (_, value) in zip(places, layer.inputs)]
         first = plain.index(True) if True in plain else len(plain)

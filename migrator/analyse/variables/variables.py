@@ -15,6 +15,7 @@ from migrator.analyse.variables.namepatterns import Patterns, literal_pattern
 from migrator.analyse.variables.scopes import (
     counted_by,
     given_names,
+    is_false,
     is_named,
     scope_prefix,
     variable_pairs,
@@ -150,7 +151,10 @@ def _names_of(
     if not named or layer.bias_name is not None:
         new = snake(layer.constructor.rsplit(".", 1)[-1])
     pairs = layer.variables or (("", ""),)  # a Keras layer names its variables alike on both sides
+    unbiased = any(name == "use_bias" and is_false(value) for name, value in layer.arguments)
     for tf1, keras in pairs:
+        if keras == "bias" and unbiased:
+            continue
         called = bias if keras == "bias" and layer.bias_name is not None else own
         parts = (called if called is not None else _UNKNOWN, tf1), (new if new is not None else _UNKNOWN, keras)
         first, second = ("/".join(p for p in part if p) for part in parts)
