@@ -34,18 +34,19 @@ _NORM = (
     "moving_variance_initializer beta_regularizer gamma_regularizer beta_constraint gamma_constraint training trainable "
     "name reuse renorm renorm_clipping renorm_momentum fused virtual_batch_size adjustment"
 )
-BY_HAND = "kernel_name bias_name"
-"""What `tf.layers.dense` is told of the variables that a program made for such a layer itself; see `dense_by_hand`."""
 _TENSORS = frozenset({"tensorflow.convert_to_tensor", "tensorflow.constant"})
 _DROPOUT = "inputs rate noise_shape seed training name"
 _KERNEL_BIAS = (("kernel", "kernel"), ("bias", "bias"))
 _MOMENTS = tuple((n, n) for n in ("gamma", "beta", "moving_mean", "moving_variance"))
 
+BY_HAND = "kernel_name bias_name"
+"""What `dense` and `conv2d` are told of the variables that a program made for such a layer itself; see `layers_by_hand`."""
+
 # Function of tf.layers: signature, Keras class, positional arguments of its constructor, arguments of its call.
 FUNCTIONS: dict[str, tuple[str, str, str, str]] = {
     "dense": (f"inputs units activation use_bias {_KERNEL} {_COMMON} {BY_HAND}", "Dense", "units", "inputs"),
     "conv1d": (_CONV, "Conv1D", "filters kernel_size", "inputs"),
-    "conv2d": (_CONV, "Conv2D", "filters kernel_size", "inputs"),
+    "conv2d": (f"{_CONV} {BY_HAND}", "Conv2D", "filters kernel_size", "inputs"),
     "conv3d": (_CONV, "Conv3D", "filters kernel_size", "inputs"),
     "separable_conv1d": (_SEPARABLE, "SeparableConv1D", "filters kernel_size", "inputs"),
     "separable_conv2d": (_SEPARABLE, "SeparableConv2D", "filters kernel_size", "inputs"),

@@ -42,7 +42,6 @@ from ..hooks import logged_modes, logging_classes, made_hooks, nested_hooks, wri
 from ..initializers import chosen_initializers, own_initializers
 from ..inputs import fed_iterators, read_batches
 from ..layers import (
-    dense_by_hand,
     entered_scopes,
     extra_keywords,
     filled_sizes,
@@ -50,6 +49,7 @@ from ..layers import (
     keras_assembled,
     keras_collected,
     keras_on_tensors,
+    layers_by_hand,
     named_by_condition,
     named_values,
     normalization_by_condition,
@@ -170,7 +170,7 @@ FUNCTIONS: tuple[Desugaring[OfFunction], ...] = (
     declared_shapes.expand,
     named_values.expand,
     chosen_initializers.expand,
-    dense_by_hand.expand,
+    layers_by_hand.expand,
     own_initializers.expand,
     summary_tags.expand,
     scoped_summaries.expand,

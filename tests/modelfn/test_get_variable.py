@@ -68,12 +68,12 @@ def test_values_that_are_not_seen(arguments: str, reason: str) -> None:
 # -- shapes that data tell --------------------------------------------------------------------------------------------
 
 CROSS = """
-def cross(x0, x, index):
+def cross(x0, x, index=0):
     with tf.variable_scope("cross_%d" % index):
         width = x.get_shape().as_list()[-1]
-        w = tf.get_variable("w", [width, 1])
+        w = tf.get_variable("w", [width])
         b = tf.get_variable("b", shape=[width], initializer=tf.zeros_initializer())
-        return x0 * tf.matmul(x, w) + b
+        return x0 * x * w + b
 
 
 """
@@ -89,7 +89,7 @@ def test_call_makes_a_weight_of_the_size_of_its_input() -> None:
     text = migrate(model_fn(body, before=CROSS))
     assert method(text, "__init__").strip().endswith('super().__init__(name="cross_%d" % index)')
     call = method(text, "call")
-    assert 'w = get_weight(self, name="w", shape=[width, 1])\n' in call
+    assert 'w = get_weight(self, name="w", shape=[width])\n' in call
     assert 'b = get_weight(self, name="b", shape=[width], initializer=tf.zeros_initializer())\n' in call
 
 

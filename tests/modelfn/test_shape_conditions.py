@@ -145,7 +145,7 @@ def test_a_variable_as_wide_as_a_tensor() -> None:
     size = x.shape[-1]
     if size != params["units"]:
         w = tf.get_variable("w", [size, params["units"]])
-        x = tf.matmul(x, w)
+        x = tf.matmul(x, w, transpose_b=False)
     predictions = tf.layers.dense(x, 1)
     """
     text = migrate(model_fn(body))

@@ -37,14 +37,15 @@ size = x.get_shape().as_list()[-1]
 first = tf.truncated_normal_initializer(stddev=1.0 / np.sqrt(size))
 w = tf.get_variable("w", [size, units], initializer=first)
 b = tf.get_variable("b", shape=x.shape[1:], initializer=tf.zeros_initializer())
-return tf.matmul(x + b, w) / units"""
+return tf.matmul(x + b, w, transpose_b=False) / units"""
     text = migrate("import numpy as np\n" + of_helper(body, "tower(features['x'], 3)", "x, units"))
     build = joined(method(text, "build", "Tower"))
     assert "    size = input_shape[-1]\n" in build
     assert 'self.w = self.add_weight(name="w", shape=[size, self.units], initializer=first)' in build
     assert 'self.b = self.add_weight(name="b", shape=input_shape[1:], initializer=tf.zeros_initializer())' in build
     assert (
-        method(text, "call", "Tower") == "def call(self, x):\n    return tf.matmul(x + self.b, self.w) / self.units\n"
+        method(text, "call", "Tower")
+        == "def call(self, x):\n    return tf.matmul(x + self.b, self.w, transpose_b=False) / self.units\n"
     )
 
 
@@ -77,12 +78,12 @@ def test_weights_of_a_loop() -> None:
     body = """
 for i in range(3):
     w = tf.get_variable("w_%d" % i, [x0.shape[1], 1])
-    x = x0 * tf.matmul(x, w) + x
+    x = x0 * tf.matmul(x, w, transpose_b=False) + x
 return x"""
     text = migrate(of_helper(body, "tower(features['x'], features['x'])", "x0, x"))
     assert "input_shape[1]" in method(text, "build", "Tower")
     call = method(text, "call", "Tower")
-    assert "for w in self.w_variables:\n        x = x0 * tf.matmul(x, w) + x\n" in call
+    assert "for w in self.w_variables:\n        x = x0 * tf.matmul(x, w, transpose_b=False) + x\n" in call
 
 
 def test_the_number_of_tensors() -> None:
@@ -128,7 +129,7 @@ def test_the_shape_of_a_feature() -> None:
     ("body", "head", "call"),
     [
         ("x = x * 2.0\nreturn tf.layers.dense(x, x.shape[-1].value, name='out')", "x", "features['x']"),
-        ("return tf.layers.dense(x, y.shape[-1].value, name='out')", "x, y", "features['x'], features['x']"),
+        ("return tf.layers.dense(x, y.shape[-1].value, name='out')", "x, y=None", "features['x'], features['x']"),
     ],
 )
 def test_a_layer_as_wide_as_another_tensor_is_made_in_call(body: str, head: str, call: str) -> None:
@@ -168,7 +169,7 @@ def test_left_alone(body: str) -> None:
 def test_a_weight_under_a_condition_on_the_shape_is_made_in_call() -> None:
     body = """
 if x.shape[-1] != 3:
-    x = tf.matmul(x, tf.get_variable("w", [x.shape[-1], 3]))
+    x = tf.matmul(x, tf.get_variable("w", [x.shape[-1], 3]), transpose_b=False)
 return x"""
     text = migrate(of_helper(body))
     assert "def build" not in text and "get_weight(self" in method(text, "call", "Tower")

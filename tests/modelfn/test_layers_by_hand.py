@@ -1,4 +1,4 @@
-"""Weights and biases that one product alone uses become dense layers, of which the names in TensorFlow 1 stay known."""
+"""Weights and biases that one product or convolution alone uses become layers, of which the names in TensorFlow 1 stay known."""
 
 from __future__ import annotations
 
@@ -100,7 +100,6 @@ def test_a_scope_may_say_how_the_kernel_starts() -> None:
         f"{W}{B}predictions = tf.matmul(features['x'], w) + b\nloss = tf.nn.l2_loss(w)",  # read twice
         f"{W}{B}predictions = tf.matmul(features['x'], w) + b + b",
         f"{W}{B}predictions = tf.matmul(features['x'], w, transpose_a=True) + b",
-        f"{W}{B}predictions = tf.add(tf.matmul(features['x'], w), b, name='scores')",  # which may be asked for
         f"{W}{B}predictions = tf.matmul(features['x'], w) * b",
         f"{W}{B.replace('[3]', '[1]')}predictions = tf.matmul(features['x'], w) + b",  # one for all units
         f"{W}b = tf.get_variable('b', [3])\npredictions = tf.matmul(features['x'], w) + b",  # which starts as the kernel
@@ -181,3 +180,44 @@ def test_the_input_whose_shape_weights_ask_for_comes_first() -> None:
 def test_the_order_of_inputs(old: str, new: str) -> None:
     text = migrate(model_fn(CROSSED, before="import tensorflow as tf\n" + CROSS.format(default="").replace(old, new)))
     assert ("def call(self, x, x0)" in text) is new.startswith("x0 * tf")
+
+
+FILTER = 'w = tf.get_variable("w", [2, 3, 1, 8])\nb = tf.get_variable("b", [8], initializer=tf.zeros_initializer())\n'
+
+
+@pytest.mark.parametrize(
+    ("convolution", "made"),
+    [
+        (
+            "tf.nn.relu(tf.nn.bias_add(tf.nn.conv2d(features['x'], w, [1, 1, 1, 1], 'VALID', name='conv'), b), name='relu')",
+            "8, [2, 3], activation=tf.nn.relu",
+        ),
+        (
+            "tf.nn.conv2d(features['x'], filter=w, strides=[1, 2, 2, 1], padding='SAME') + b",
+            '8, [2, 3], strides=2, padding="same"',
+        ),
+        ("tf.nn.conv2d(features['x'], w, (1, 1, 2, 1), 'VALID') + b", "8, [2, 3], strides=(1, 2)"),
+    ],
+)
+def test_convolutions(convolution: str, made: str) -> None:
+    text = joined(migrate(model_fn(f"{FILTER}predictions = {convolution}")))
+    assert f"self.predictions = tf.keras.layers.Conv2D({made})" in text and "add_weight" not in text
+
+
+@pytest.mark.parametrize(
+    "convolution",
+    [
+        "tf.nn.conv2d(features['x'], w, [1, 1, 1, 1], padding=params['padding'])",
+        "tf.nn.conv2d(features['x'], w, [1, 1, 1, 1], 'SAME', data_format='NCHW')",
+        "tf.nn.conv2d(features['x'], w, [1, 1, 1, 1], [[0, 0], [1, 1], [1, 1], [0, 0]])",
+        "tf.nn.conv2d(features['x'], w, [2, 1, 1, 1], 'SAME')",
+    ],
+)
+def test_other_convolutions_stay(convolution: str) -> None:
+    assert "Conv2D" not in migrate(model_fn(f"{FILTER}predictions = {convolution} + b"))
+
+
+def test_a_name_that_the_program_asks_for_stays() -> None:
+    body = f"{W}{B}predictions = tf.add(tf.matmul(features['x'], w), b, name='scores')"
+    assert "Dense" in migrate(model_fn(body))
+    assert "Dense" not in migrate(model_fn(body, before="import tensorflow as tf\nASKED = ['model/scores:0']\n"))
