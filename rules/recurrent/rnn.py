@@ -44,6 +44,7 @@ _CELLS: dict[str, tuple[str, str, str, str]] = {
     "BasicRNNCell": ("BasicRNNCell", "num_units activation reuse name dtype", "num_units activation", "basic_rnn_cell"),
     "MultiRNNCell": ("MultiRNNCell", "cells state_is_tuple", "cells", "multi_rnn_cell"),
 }
+_PEEPHOLES = ("use_peepholes", "use_peephole")
 _FIRST = frozenset({"num_units", "cells"})
 _MODULES = ("tensorflow.nn.rnn_cell.", "tensorflow.contrib.rnn.")
 _WRAPPERS = frozenset(module + "DropoutWrapper" for module in _MODULES)
@@ -82,7 +83,7 @@ def cell(name: str) -> Expression:
         for argument, node in given.items():
             if argument in kept.split() or argument in ("name", "num_unit_shards", "num_proj_shards"):
                 continue
-            if not _is_default(argument, node, writing.resolve):
+            if not _is_default(argument, node, writing.resolve) and not _is_on(argument, node):
                 raise Unsupported(f"{name} with `{argument}` is not migrated yet", node)
         arguments: list[tuple[str | None, str]] = [
             (None if argument in _FIRST else argument, writing.text(given[argument]))
@@ -93,9 +94,15 @@ def cell(name: str) -> Expression:
             arguments.append(("name", writing.text(given["name"])))
         elif own_name == "basic_lstm_cell":  # the vendored class calls itself lstm_cell
             arguments.append(("name", f'"{own_name}"'))
-        return format_call(writing.need(vendored), arguments)
+        peepholes = any(_is_on(argument, node) for argument, node in given.items())
+        return format_call(writing.need("PeepholeLSTMCell" if peepholes else vendored), arguments)
 
     return translate
+
+
+def _is_on(argument: str, node: ast.expr) -> bool:
+    """Whether an argument asks for peepholes, for sure."""
+    return argument in _PEEPHOLES and isinstance(node, ast.Constant) and node.value is True
 
 
 def _is_default(argument: str, node: ast.expr, resolve: Resolve) -> bool:

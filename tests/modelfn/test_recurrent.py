@@ -24,6 +24,9 @@ def both(body: str) -> tuple[str, str]:
         ("nn.rnn_cell.BasicLSTMCell(4, 0.5)", 'LSTMCell(4, forget_bias=0.5, name="basic_lstm_cell")'),
         ("contrib.rnn.BasicLSTMCell(4)", 'LSTMCell(4, name="basic_lstm_cell")'),
         ("contrib.rnn.LSTMBlockCell(4, forget_bias=0.5, use_peephole=False)", "LSTMCell(4, forget_bias=0.5)"),
+        ("contrib.rnn.LSTMBlockCell(4, use_peephole=True)", "PeepholeLSTMCell(4)"),
+        ("nn.rnn_cell.LSTMCell(4, True, forget_bias=0.5)", "PeepholeLSTMCell(4, forget_bias=0.5)"),
+        ("nn.rnn_cell.LSTMCell(4, use_peepholes=False)", "LSTMCell(4)"),
         ("contrib.rnn.GRUCell(4, activation=tf.nn.relu)", "GRUCell(4, activation=tf.nn.relu)"),
         ("nn.rnn_cell.BasicRNNCell(4)", "BasicRNNCell(4)"),
         (
@@ -98,14 +101,15 @@ def test_a_function_in_the_model_fn_that_makes_cells() -> None:
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        ("cell = tf.nn.rnn_cell.LSTMCell(4, use_peepholes=True)  # HERE", "`use_peepholes`"),
+        ("cell = tf.nn.rnn_cell.LSTMCell(4, use_peepholes=params['peep'])  # HERE", "`use_peepholes`"),
+        ("cell = tf.nn.rnn_cell.LSTMCell(4, use_peepholes=True, cell_clip=1.0)  # HERE", "`cell_clip`"),
         ("cell = tf.nn.rnn_cell.LSTMCell(4, num_proj=2)  # HERE", "`num_proj`"),
         ("cell = tf.nn.rnn_cell.BasicLSTMCell(4, state_is_tuple=False)  # HERE", "`state_is_tuple`"),
         ("cell = tf.nn.rnn_cell.GRUCell(4, reuse=tf.AUTO_REUSE)  # HERE", "`reuse`"),
         ("cell = tf.nn.rnn_cell.GRUCell(4, dtype=tf.float64)  # HERE", "`dtype`"),
         ("cell = tf.nn.rnn_cell.ResidualWrapper(tf.nn.rnn_cell.GRUCell(4), sum)  # HERE", "`residual_fn`"),
         ("cell = tf.contrib.cudnn_rnn.CudnnLSTM(1, 4)  # HERE", "cudnn_rnn"),
-        ("cell = tf.contrib.rnn.LSTMBlockCell(4, use_peephole=True)  # HERE", "`use_peephole`"),
+        ("cell = tf.contrib.rnn.LSTMBlockCell(4, use_peephole=1)  # HERE", "`use_peephole`"),
         ("cell = tf.contrib.rnn.LSTMBlockCell(4, cell_clip=1.0)  # HERE", "`cell_clip`"),
         ("cell = tf.contrib.rnn.LayerNormBasicLSTMCell(4)  # HERE", "LayerNormBasicLSTMCell"),
     ],

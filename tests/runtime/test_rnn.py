@@ -25,6 +25,14 @@ CELLS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
         lambda: old.LSTMCell(6, forget_bias=0.5, activation=tf.nn.relu),
         lambda: rnn.LSTMCell(6, forget_bias=0.5, activation=tf.nn.relu),
     ),
+    "LSTM with peepholes": (
+        lambda: old.LSTMCell(6, use_peepholes=True, forget_bias=0.5),
+        lambda: rnn.PeepholeLSTMCell(6, forget_bias=0.5, name="lstm_cell"),
+    ),
+    "stack with peepholes": (
+        lambda: old.MultiRNNCell([old.LSTMCell(4, use_peepholes=True, activation=tf.nn.relu), old.LSTMCell(6)]),
+        lambda: rnn.MultiRNNCell([rnn.PeepholeLSTMCell(4, activation=tf.nn.relu), rnn.LSTMCell(6)]),
+    ),
     "GRU": (lambda: old.GRUCell(6), lambda: rnn.GRUCell(6)),
     "RNN": (lambda: old.BasicRNNCell(6), lambda: rnn.BasicRNNCell(6)),
     "stack": (

@@ -51,11 +51,15 @@ class RecurrentCell(tf.keras.layers.Layer):
     ) -> tuple[Any, Any]:
         """One kernel over inputs and previous output, and its bias."""
         prefix = prefix.replace("/", "_") if hasattr(tf.keras, "ops") else prefix  # Keras 3 allows no slash
+        kernel = self.add_started(prefix + "kernel", (depth + self.output_size, units), initializer)
+        return kernel, self.add_weight(name=prefix + "bias", shape=(units,), initializer=bias_initializer)
+
+    def add_started(self, name: str, shape: tuple[int, ...], initializer: Any) -> Any:
+        """A variable with values of its own of an initializer, or of the default one."""
         start = initializer or self.default_initializer
         if isinstance(start, tf.keras.initializers.Initializer):  # one object gives the same values each time
             start = type(start).from_config(start.get_config())
-        kernel = self.add_weight(name=prefix + "kernel", shape=(depth + self.output_size, units), initializer=start)
-        return kernel, self.add_weight(name=prefix + "bias", shape=(units,), initializer=bias_initializer)
+        return self.add_weight(name=name, shape=shape, initializer=start)
 
 
 class LSTMCell(RecurrentCell):
@@ -107,6 +111,31 @@ class LSTMCell(RecurrentCell):
         steps = run_lstm(swap_time(inputs), start, self.kernel, self.bias, self.forget_bias)
         outputs, last = end_sequences(steps[1], start, LSTMStateTuple(*steps), sequence_length)
         return swap_time(outputs), last
+
+
+class PeepholeLSTMCell(LSTMCell):
+    """``LSTMCell`` of TensorFlow 1 with ``use_peepholes``: gates see the memory too, each of its elements by a weight of its own;
+    those of the entering and the kept see the one before the step, that of the shown the one after it."""
+
+    def build(self, input_shape: Any) -> None:
+        super().build(input_shape)
+        shape = (self.output_size,)
+        self.kept_diagonal = self.add_started("w_f_diag", shape, self.initializer)
+        self.entering_diagonal = self.add_started("w_i_diag", shape, self.initializer)
+        self.shown_diagonal = self.add_started("w_o_diag", shape, self.initializer)
+
+    def call(self, inputs: Any, state: Any) -> Any:
+        memory, output = state
+        gates = tf.nn.bias_add(tf.matmul(tf.concat([inputs, output], 1), self.kernel), self.bias)
+        entering, candidate, kept, shown = tf.split(gates, 4, axis=1)
+        kept = tf.sigmoid(kept + self.forget_bias + self.kept_diagonal * memory)
+        entering = tf.sigmoid(entering + self.entering_diagonal * memory)
+        memory = kept * memory + entering * self.activation(candidate)
+        output = tf.sigmoid(shown + self.shown_diagonal * memory) * self.activation(memory)
+        return output, LSTMStateTuple(memory, output)
+
+    def has_kernel(self, dtype: Any) -> bool:
+        return False
 
 
 class GRUCell(RecurrentCell):
