@@ -271,9 +271,13 @@ def _literal_name(node: ast.expr | None) -> str | None:
             words = re.split(r"\{[^}]*\}", node.func.value.value)
     elif isinstance(node, ast.JoinedStr) and node.values and isinstance(node.values[0], ast.Constant):
         words = [str(part.value) if isinstance(part, ast.Constant) else "" for part in node.values]
-    words = [re.sub(r"\W+", "_", word).strip("_").lower() for word in words]
+    below = any("/" in word for word in words[1:])  # what a layer of the turn has in its scope: `"fc%d/BatchNorm" % i`
+    words = [re.sub(r"\W+", "_", re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", "_" * below, word)) for word in words]
+    words = [word.strip("_").lower() for word in words]
     text = words[0] if words else ""
-    if len(text) == 1:
+    if below:
+        text = "_".join(filter(None, words))
+    elif len(text) == 1:
         text = "_".join(word for word in words[1:] if word) or text
     if not text or text[0].isdigit() or keyword.iskeyword(text):
         return None
