@@ -162,7 +162,7 @@ def _reduced(losses: str, given: ast.expr | None, reduction: str, writing: Writi
         alone = f"({losses})" if losses.startswith("1.0 -") else losses
         by_name = {"SUM": f"{tf}.reduce_sum({losses})", "NONE": alone}
         return by_name.get(reduction, f"{tf}.reduce_mean({losses})")
-    if reduction in ("SUM_BY_NONZERO_WEIGHTS", "SUM_OVER_NONZERO_WEIGHTS"):
+    if reduction in ("SUM_BY_NONZERO_WEIGHTS", "SUM_OVER_NONZERO_WEIGHTS") and not _is_number(given):
         return format_call(writing.need("mean_by_nonzero_weights"), [(None, losses), (None, writing.text(given))])
     if reduction == "MEAN":
         return format_call(writing.need("mean_by_total_weight"), [(None, losses), (None, writing.text(given))])
@@ -173,6 +173,11 @@ def _reduced(losses: str, given: ast.expr | None, reduction: str, writing: Writi
     if reduction == "NONE":
         return f"({weighted})"
     return f"{tf}.{'reduce_sum' if reduction == 'SUM' else 'reduce_mean'}({weighted})"
+
+
+def _is_number(weight: ast.expr) -> bool:
+    """Whether each element has one weight, which is not zero: the mean of these is that of all."""
+    return isinstance(weight, ast.Constant) and isinstance(weight.value, (int, float)) and bool(weight.value)
 
 
 def _reduction(node: ast.expr | None, writing: Writing) -> str:

@@ -188,3 +188,16 @@ def test_metrics_cast_labels_for_themselves() -> None:
     text = migrate(model_fn(body, end=end))
     assert "BinaryCrossentropy(from_logits=True)" in text
     assert "labels = tf.cast(y, tf.float32)" in method(text, "compute_metrics")
+
+
+@pytest.mark.parametrize(
+    ("weights", "written"),
+    [
+        ("0.5", "tf.reduce_mean("),
+        ("weights=2", "tf.reduce_mean("),
+        ("0.0", "mean_by_nonzero_weights("),
+        ("features['w']", "mean_by_nonzero_weights("),
+    ],
+)
+def test_one_weight_of_all_elements_is_a_factor(weights: str, written: str) -> None:
+    assert f"loss = {written}" in migrated(f"tf.losses.mean_squared_error(labels, logits, {weights})")
