@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 
 from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.function.translate import is_none
 from migrator.emit.render import Renderer
 from migrator.normalise.draft.draft import Drafts
 from migrator.resolve.module import Module
@@ -36,6 +37,7 @@ from ..symbols.compat_v1 import SWITCHES
 from . import graph_loops
 from .graph_code import GraphCode
 from .reached import reached
+from .skipped_steps import skipped_steps
 
 _ELSEWHERE = ("config", "model_dir", "warm_start_from")
 """Arguments of an Estimator that the model around its model_fn has no use for, where `fit` trains it."""
@@ -92,7 +94,6 @@ class BridgeRewrite(ProgramRewrite):
                 refuse_unseen_module(construction.module, construction.arguments["model_fn"])
                 if (at := trains_on_tpu(self.project.modules.values())) is not None:
                     raise Unsupported("a model_fn that stays a graph does not train on TPUs", at)
-        obstacles.refuse()
         self.loop, model = self._loop(), graph_loops.model_of(self.project, self._reached())
         for construction in self.constructions:
             self.at = construction.module
@@ -102,6 +103,8 @@ class BridgeRewrite(ProgramRewrite):
                 driver = self._driver(construction.module)
                 if isinstance(self.loop, Loop):
                     driver.graph_model(construction.call, construction.arguments, model, _ELSEWHERE)
+                elif self._skipped is not None:
+                    self._skipping(driver, construction)
                 elif construction.tpu:
                     tpu.construction(driver, construction.call, construction.arguments)
                 else:
@@ -135,11 +138,31 @@ class BridgeRewrite(ProgramRewrite):
         obstacles.refuse()
         settle_watched(self._drivers.values(), [], [], self._driver)
 
+    @cached_property
+    def _skipped(self) -> tuple[Module, ast.Call] | None:
+        """A train op that counts the step with some batches only."""
+        return skipped_steps(self.project, self._reached())
+
+    def _skipping(self, driver: Driver, construction: Construction) -> None:
+        """A model that trains until its steps are done, however many batches that takes."""
+        assert self._skipped is not None
+        warm = not is_none(construction.arguments.get("warm_start_from"))
+        if construction.tpu or warm or self.distributed:
+            what = "on a TPU" if construction.tpu else "from a checkpoint" if warm else "on several devices or machines"
+            raise Unsupported(
+                f"the global step counts some of the batches only, in a training {what}", self._skipped[1]
+            )
+        driver.graph_model(construction.call, construction.arguments, "skipping_graph_model", ("warm_start_from",))
+
     def _loop(self) -> Loop | NotPlain:
         """How the program trains, if nothing in it asks for the sessions of its graphs."""
         for other in (each for each in self.constructions if each.name != ESTIMATOR or each.tpu):
             name = ast.unparse(other.call.func)
             return NotPlain(reason_at(f"it makes a {name}", other.module, other.call.func))
+        if self._skipped is not None:
+            if self.alone and self.distributed:
+                self._train_alone(self.first)
+            return NotPlain(reason_at("the global step counts some of the batches only", *self._skipped))
         if self.distributed and not self.alone:
             return NotPlain("it may train on several devices or machines")
         modules = self._reached()
@@ -152,9 +175,13 @@ class BridgeRewrite(ProgramRewrite):
         if reason:
             return NotPlain(reason)
         if self.alone and self.distributed:
-            self._driver(loop.first.module).remark(loop.first.construction.call, ALONE)
-            self.several = False
+            self._train_alone(loop.first.construction)
         return loop
+
+    def _train_alone(self, made: Construction) -> None:
+        """Has the program train on the device of one machine, which it says nothing against."""
+        self._driver(made.module).remark(made.call, ALONE)
+        self.several = False
 
     def _compiled(self, module: Module, renderer: Renderer, grouped: bool) -> dict[ast.Call, Callable[[str], str]]:
         calls = (construction.call for construction in self.constructions if construction.module is module)

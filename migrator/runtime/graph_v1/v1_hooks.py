@@ -9,6 +9,7 @@ from typing import Any, Callable
 import numpy as np
 import tensorflow as tf
 
+from migrator.runtime.callbacks.callbacks import StopAtStep
 from migrator.runtime.graph_v1.v1_behavior import tensors_as_keys
 from migrator.runtime.graph_v1.v1_references import reach, sources
 from migrator.runtime.training.local_run import LocalRun
@@ -212,3 +213,11 @@ class GraphRun(LocalRun):
         model, self.model.steps_per_execution = self.model, 1
         results: dict[str, Any] = model.evaluate(dataset, steps=steps, callbacks=callbacks, verbose=0, return_dict=True)
         return results
+
+
+class SkippingRun(GraphRun):
+    """Trains until the steps are done, each of which may take several batches."""
+
+    def fit(self, dataset: tf.data.Dataset, steps: int | None, callbacks: Sequence[Any], grouped: bool) -> None:
+        stops = [] if steps is None else [StopAtStep(num_steps=steps)]
+        super().fit(dataset, None, [*callbacks, *stops], grouped=False)

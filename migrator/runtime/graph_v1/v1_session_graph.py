@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from migrator.runtime.graph_v1.v1_graph import EstimatorSpec
 from migrator.runtime.graph_v1.v1_hooked_graph import HookedGraph, HookedGraphModel
-from migrator.runtime.graph_v1.v1_hooks import GraphHook, GraphRun
+from migrator.runtime.graph_v1.v1_hooks import GraphHook, GraphRun, SkippingRun
 from migrator.runtime.graph_v1.v1_tensors import flat_tensors, with_gaps
 from migrator.runtime.losses_metrics.metrics import BatchMean
 from migrator.runtime.training.config import RunConfig
@@ -29,6 +29,18 @@ def graph_model(
     configured: SessionGraphModel = configure(model, config, params=params, model_dir=model_dir)
     configured.run_state.run = GraphRun(configured)
     return configured
+
+
+def skipping_graph_model(
+    model_fn: Callable[..., EstimatorSpec],
+    model_dir: str | None = None,
+    config: RunConfig | None = None,
+    params: Any = None,
+) -> SessionGraphModel:
+    """A `graph_model` whose `train_op` counts the global step with some batches only, as it adds up gradients of several."""
+    model = graph_model(model_fn, model_dir, config, params)
+    model.run_state.run = SkippingRun(model)
+    return model
 
 
 class SessionGraphModel(HookedGraphModel):
