@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_empty, is_none
+from migrator.analyse.statements.loggers import LOGGERS
 from migrator.resolve.module import Module
 
 from ..callbacks.asides import asides_of
@@ -57,7 +58,7 @@ def use_of(reader: Reader, module: Module, node: ast.expr, sources: tuple[Source
         found = _method(reader, module, node, outer, sources)
     elif stops_early(name) or takes_estimator(name):  # one of the hooks of a training
         return None
-    elif name is not None and name.startswith("tensorflow."):
+    elif name is not None and name.startswith("tensorflow.") and not name.startswith(LOGGERS):
         return f"its Estimator is given to tf.{name.split('.', 1)[1]}"
     else:
         return None

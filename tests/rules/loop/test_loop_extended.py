@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from modelfn.programs import joined, migrate
+from modelfn.programs import PATH, joined, migrate, run
 
 HEAD = """import tensorflow.compat.v1 as tf
 
@@ -54,6 +54,17 @@ def test_an_estimator_that_a_function_returns() -> None:
     build = f"def build():\n    {MADE}    return tf.contrib.estimator.add_metrics(estimator, my_rmse)\n\n\nestimator = build()\n"
     text = written(METRIC + build + USES)
     assert RMSE in text and "    return estimator\n\n\nestimator = build()\nestimator.fit(" in text
+
+
+@pytest.mark.parametrize("told", ["tf.logging.info('made %s', estimator)", "print('made %s' % estimator)"])
+def test_one_that_is_logged(told: str) -> None:
+    text = written(f"{MADE}{told}\n{USES}")
+    assert "estimator.fit(" in text and "made %s" in text
+
+
+def test_one_that_another_function_of_tensorflow_gets_stays() -> None:
+    outcome = run(f"{HEAD}{MADE}tf.identity(estimator)\n{USES}")[PATH]
+    assert ".fit(" not in outcome.after.decode()
 
 
 def test_metrics_of_classes_and_of_keras() -> None:

@@ -197,5 +197,9 @@ def _own_folder(recorder: Recorder, estimator: Any) -> None:
 
 def _kind_of(estimator: Any) -> dict[str, bool]:
     """Whether a class of the library says what an Estimator reports, asked for or not."""
+    function = estimator._model_fn
+    if getattr(function, "__module__", "").endswith(".extenders"):  # of `add_metrics`, which holds another Estimator
+        held = dict(zip(function.__code__.co_freevars, function.__closure__))
+        return _kind_of(held["estimator"].cell_contents) if "estimator" in held else {}
     canned = any(".canned." in base.__module__ for base in type(estimator).__mro__)
     return {"canned": True} if canned else {}
