@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from modelfn.programs import HELPERS, PATH, run
+from started_programs import Done, started
 
 TOP = Path(__file__).resolve().parent.parent.parent.parent
 LATEST = os.environ.get("MIGRATOR_LATEST_PYTHON") or str(TOP / ".venv-latest" / "bin" / "python")
@@ -55,15 +55,18 @@ if args.max_steps == 10:  # which is amid an epoch, for the ends of which 12 is 
 """
 
 
-def started(
-    folder: Path, *arguments: str, train: str = TRAIN, python: str = sys.executable
-) -> subprocess.CompletedProcess[str]:
+def run_migrated(folder: Path, *arguments: str, train: str = TRAIN, python: str = sys.executable) -> Done:
     """The migrated program, run in a folder."""
     for path, outcome in run(PROGRAM.replace(TRAIN, train)).items():
         assert path in (PATH, HELPERS)
         (folder / path).write_bytes(outcome.after)
-    command = [python, str(folder / PATH), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=os.environ, timeout=300)
+    return started(folder / PATH, *arguments, python=python)
+
+
+def said(done: Done) -> list[str]:
+    """What a run that succeeded says of the loss and of its predictions."""
+    assert done.returncode == 0, done.output
+    return [line for line in done.output.splitlines() if line.startswith(("loss", "scores"))]
 
 
 @pytest.mark.parity
@@ -73,8 +76,8 @@ def test_a_checkpoint_of_an_estimator_is_not_passed_over(tmp_path: Path) -> None
         tf.compat.v1.get_variable("dense/kernel", [2, 4])
         session.run(tf.compat.v1.global_variables_initializer())
         tf.compat.v1.train.Saver().save(session, str(tmp_path / "model" / "model.ckpt"), global_step=7)
-    done = started(tmp_path)
-    assert done.returncode == 1 and "# else: migrate checkpoint" in done.stderr
+    done = run_migrated(tmp_path)
+    assert done.returncode == 1 and "# else: migrate checkpoint" in done.output
 
 
 @pytest.mark.parity
@@ -82,50 +85,38 @@ def test_a_checkpoint_of_an_estimator_is_not_passed_over(tmp_path: Path) -> None
 def test_the_checkpoint_of_another_model_is_an_error(train: str, tmp_path: Path) -> None:
     """As with an Estimator; weights that nothing has made yet would silently begin anew."""
     pytest.importorskip("tensorflow")
-    assert started(tmp_path, train=train).returncode == 0
+    assert run_migrated(tmp_path, train=train).returncode == 0
     program = (tmp_path / PATH).read_text()
     layer = "self.dense = tf.keras.layers.Dense(4, activation=tf.nn.tanh)"
     (tmp_path / PATH).write_text(program.replace(layer, f"{layer}\n        self.more = tf.keras.layers.Dense(4)"))
-    done = subprocess.run([sys.executable, PATH], capture_output=True, text=True, cwd=tmp_path, timeout=300)
-    assert done.returncode == 0, done.stderr  # a layer that nothing calls has no weights
+    done = started(tmp_path / PATH)
+    assert done.returncode == 0, done.output  # a layer that nothing calls has no weights
     program = program.replace(layer, f"{layer}\n        self.more = tf.keras.layers.Dense(4)")
     (tmp_path / PATH).write_text(
         program.replace("self.dense(", "self.more(self.dense(", 1).replace('["x"])', '["x"]))', 1)
     )
-    done = subprocess.run([sys.executable, PATH], capture_output=True, text=True, cwd=tmp_path, timeout=300)
-    assert done.returncode == 1 and "assert_existing_objects_matched" in done.stderr
+    done = started(tmp_path / PATH)
+    assert done.returncode == 1 and "assert_existing_objects_matched" in done.output
 
 
 @pytest.mark.parity
 @pytest.mark.skipif(not os.path.exists(LATEST), reason="needs the newest TensorFlow: make setup-latest")
 def test_two_runs_are_one_with_keras_3(tmp_path: Path) -> None:
     pytest.importorskip("tensorflow")
-
-    def said(*arguments: str) -> list[str]:
-        done = started(tmp_path, *arguments, python=LATEST)
-        assert done.returncode == 0, done.stderr
-        return [line for line in done.stdout.splitlines() if line.startswith(("loss", "scores"))]
-
-    whole = said("--model_dir=whole")
-    assert said("--model_dir=halves", "--max_steps=5") != whole
-    assert said("--model_dir=halves") == whole
+    whole = said(run_migrated(tmp_path, "--model_dir=whole", python=LATEST))
+    assert said(started(tmp_path / PATH, "--model_dir=halves", "--max_steps=5", python=LATEST)) != whole
+    assert said(started(tmp_path / PATH, "--model_dir=halves", python=LATEST)) == whole
 
 
 @pytest.mark.parity
 @pytest.mark.parametrize("train", [TRAIN, TRAIN_AND_EVALUATE])
 def test_two_runs_are_one(train: str, tmp_path: Path) -> None:
     pytest.importorskip("tensorflow")
-
-    def said(*arguments: str) -> list[str]:
-        done = started(tmp_path, *arguments, train=train)
-        assert done.returncode == 0, done.stderr
-        return [line for line in done.stdout.splitlines() if line.startswith(("loss", "scores"))]
-
-    whole = said("--model_dir=whole")
-    first = said("--model_dir=halves", "--max_steps=5")
+    whole = said(run_migrated(tmp_path, "--model_dir=whole", train=train))
+    first = said(started(tmp_path / PATH, "--model_dir=halves", "--max_steps=5"))
     assert first != whole
-    assert said("--model_dir=halves") == whole  # the other five
-    assert said("--model_dir=halves") == whole  # nothing is left to train
+    assert said(started(tmp_path / PATH, "--model_dir=halves")) == whole  # the other five
+    assert said(started(tmp_path / PATH, "--model_dir=halves")) == whole  # nothing is left to train
     saved = sorted(path.stem for path in (tmp_path / "whole").glob("model.ckpt-*.index"))
     more = ["model.ckpt-12"] if train == TRAIN_AND_EVALUATE else []
     assert saved == ["model.ckpt-10", *more, "model.ckpt-4", "model.ckpt-8"]
