@@ -170,5 +170,5 @@ def _is_float(node: ast.expr) -> bool:
 
 def _check_float(node: ast.expr | None, resolve: Resolve) -> None:
     """Refuse types other than the one that `add_weight` gives a variable."""
-    if not is_none(node) and node is not None and resolve(node) != "tensorflow.float32":
+    if not is_none(node) and node is not None and resolve(node) not in ("tensorflow.float32", "numpy.float32"):
         raise Unsupported("a tf.Variable of another type than float32 is not migrated yet", node)

@@ -75,7 +75,7 @@ from ..model_fns import (
     templates,
     training_constants,
 )
-from ..optimizers import conditional_steps, optimize_loss, optimizer_wrappers
+from ..optimizers import conditional_steps, created_train_ops, optimize_loss, optimizer_wrappers
 from ..recurrent import dropout_by_condition
 from ..symbols import package_aliases, step_keys
 from . import handed_imports
@@ -123,6 +123,7 @@ FILES: tuple[Desugaring[OfFiles], ...] = (
 
 CALLS: tuple[Desugaring[OfCall], ...] = (
     optimize_loss.expand,
+    created_train_ops.expand,
     normalization_by_condition.expand,
     dropout_by_condition.expand,
     functions.expand,

@@ -14,7 +14,7 @@ loss = tf.reduce_mean(tf.square(labels - predictions))
 
 def program(value: str, rest: str = "") -> str:
     body = f'w = tf.Variable({value}{rest})\npredictions = tf.matmul(features["x"], w)'
-    return model_fn(body, end=END)
+    return model_fn(body, end=END, before="import numpy as np\n")
 
 
 @pytest.mark.parametrize(
@@ -46,6 +46,7 @@ def program(value: str, rest: str = "") -> str:
         ),
         ("tf.zeros([3, 1])", 'shape=[3, 1], initializer="zeros"'),
         ("tf.ones(shape=[3, 1], dtype=tf.float32)", 'shape=[3, 1], initializer="ones"'),
+        ("tf.ones(shape=[3, 1], dtype=np.float32), dtype=np.float32", 'shape=[3, 1], initializer="ones"'),
         ("tf.constant(0.1, shape=[3, 1])", "shape=[3, 1], initializer=tf.constant_initializer(0.1)"),
         ("-0.5", "shape=(), initializer=tf.constant_initializer(-0.5)"),
     ],
@@ -107,6 +108,7 @@ predictions = tf.matmul(tf.matmul(features["x"], weights["h1"]), weights["out"])
     [
         ("tf.random_normal([3, 1], dtype=tf.float64)", "", "another type than float32"),
         ("tf.zeros([3, 1])", ", dtype=tf.float64", "another type than float32"),
+        ("tf.zeros([3, 1])", ", dtype=np.float64", "another type than float32"),
         ("1", "", "not seen"),
         ("features['x']", "", "known only when data flows"),
         ("tf.constant(1, shape=[3, 1])", "", "not migrated yet"),
