@@ -15,7 +15,7 @@ from migrator.resolve.module import Module
 from migrator.resolve.parsing import expression_tree
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
-from migrator.rewrite import Replace, code
+from migrator.rewrite import Rename, Replace, code
 from migrator.vocabulary.diagnostics import Edit
 
 from ..optimizers import contrib_optimizers, optimizers, schedules
@@ -30,6 +30,8 @@ _KERAS = ("tensorflow.keras.optimizers.", "tensorflow.optimizers.")
 _WARM = re.compile(rb"warm_start_from(?!\s*=\s*None\b)")
 _OPTIONS = frozenset({"learning_rate", "beta_1", "beta_2", "epsilon", "momentum", "nesterov", "name"})
 """Arguments that these classes still have."""
+_RATE = "lr"
+"""What the learning rate was called once."""
 _DEPTH = 5
 _LINE_LENGTH = 80
 
@@ -175,8 +177,13 @@ class OptimizerArguments:
         if name.startswith(_KERAS):
             short = name.rsplit(".", 1)[1]
             options = {keyword.arg for keyword in node.keywords} if isinstance(node, ast.Call) else {None}
-            same = self.is_same(short) and options <= _OPTIONS and not (short == "SGD" and _has_momentum(node))
+            same = (
+                self.is_same(short) and options <= _OPTIONS | {_RATE} and not (short == "SGD" and _has_momentum(node))
+            )
             legacy = "" if same else "legacy."
+            for keyword in node.keywords if same and isinstance(node, ast.Call) else ():
+                if keyword.arg == _RATE:
+                    yield from module.cst.apply([Rename(keyword, "learning_rate")])
             if ".legacy." not in name:  # what Estimators took under this name until TensorFlow 2.10
                 yield from _written(module, function, f"{self.tensorflow(module)}.keras.optimizers.{legacy}{short}")
             if isinstance(node, ast.Call):

@@ -20,7 +20,7 @@ from .flow.order import is_followed
 from .inputs import Input, given_parts
 from .loop import Distribution, Loop
 from .page import Page
-from .places import is_simple, line_above
+from .places import has_its_line, is_simple, line_above
 from .settings import Settings
 from .sources import Place, Source
 
@@ -43,10 +43,20 @@ class Names:
         module, name = source.module, source.name
         if self.is_gone(source) and isinstance(source.model, ast.Name):
             return source.model.id
+        if self.is_handed_out(source) and isinstance(source.model, ast.Name):
+            return source.model.id
         if name is None:
             return self.page.module.unused_name("model", source.construction.call) if source.target is None else ""
         taken = module.bound_names | set(module.star_import)
         return "model" if self._is_renamed(source) and "model" not in taken else name
+
+    def is_handed_out(self, source: Source) -> bool:
+        """Whether a function returns the Estimator of a Keras model that has a name: it returns that model now."""
+        model, plain = source.model, source.warm is None and source.settings.tpu.use is None
+        if source.returned is None or not isinstance(model, ast.Name) or self.loop.distribution is not None:
+            return False
+        one = len(source.module.bindings(model)) == 1 and source.settings.directory is not None
+        return plain and one and has_its_line(source.module, source.construction.call)
 
     def is_gone(self, source: Source) -> bool:
         """Whether the program goes on under the name of the Keras model that an Estimator was made of."""
@@ -114,11 +124,12 @@ def made(
                 lines.append(resolver_line(page.tf, resolver_of(page.module, statement)))
             yield from page.instead(statement, lines)
             lines = []
-        if names.is_gone(source):
+        if names.is_gone(source) or names.is_handed_out(source):
             told = [text for _, text in comments(page.module, *page.module.span(page.module.statement(call)))]
             folder = source.settings.directory
             below = _restored(source, folder, names.model(source), page, names, None, []) if folder is not None else []
-            yield from page.instead(page.module.statement(call), [*lines, *told, *below])
+            back = [f"return {names.model(source)}"] if source.returned is not None else []
+            yield from page.instead(page.module.statement(call), [*lines, *told, *below, *back])
             continue
         if source.model is not None:
             yield from page.replaced(call, page.text(source.model))

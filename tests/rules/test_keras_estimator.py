@@ -191,3 +191,45 @@ def test_fit_takes_optimizers_that_are_the_same(optimizer: str) -> None:
 def test_fit_takes_legacy_optimizers_where_others_differ(optimizer: str) -> None:
     text = migrated(f"model.compile(tf.keras.optimizers.{optimizer}, 'mse')\n{TRAINED}")
     assert f"model.compile(tf.keras.optimizers.legacy.{optimizer}, 'mse')" in text
+
+
+@pytest.mark.parametrize("optimizer", ["Adam", "SGD"])
+def test_the_rate_of_an_optimizer_has_its_present_name(optimizer: str) -> None:
+    text = migrated(f"model.compile(tf.keras.optimizers.{optimizer}(lr=0.1), 'mse')\n{TRAINED}")
+    assert f"model.compile(tf.keras.optimizers.{optimizer}(learning_rate=0.1), 'mse')" in text
+
+
+def test_an_optimizer_with_a_decay_keeps_the_old_name_of_its_rate() -> None:
+    text = migrated(f"model.compile(tf.keras.optimizers.Adam(lr=0.1, decay=0.1), 'mse')\n{TRAINED}")
+    assert "tf.keras.optimizers.legacy.Adam(lr=0.1, decay=0.1)" in text
+
+
+MADE = """\
+import tensorflow.compat.v1 as tf
+
+
+def make(rate):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(3,))])
+    model.compile(tf.keras.optimizers.SGD(rate), "mse")
+    # the Estimator of it
+    return tf.keras.estimator.model_to_estimator(model, model_dir=DIR)
+
+
+def input_fn():
+    return tf.data.Dataset.from_tensors((X, Y)).repeat()
+
+
+e = make(0.1)
+e.train(input_fn, steps=9)
+"""
+
+
+def test_a_function_returns_the_model_itself() -> None:
+    text = migrate(MADE)
+    assert "    return model\n" in text and "model_" not in text.replace("model_dir", "")
+    assert "tf.train.Checkpoint(model=model)" in text and "# the model of it\n" in text
+
+
+def test_a_model_with_two_values_is_held_by_another_name() -> None:
+    text = migrate(MADE.replace("    # the Est", "    model = wrapped(model)\n    # the Est"))
+    assert "    model_ = model\n" in text and "    return model_\n" in text
