@@ -6,10 +6,10 @@ import ast
 
 from migrator import rewrite
 from migrator.normalise.desugaring import Desugaring
-from migrator.normalise.draft.arguments import given
+from migrator.normalise.draft.arguments import given, parameters
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.functions.lift import keywords
-from migrator.normalise.values.callers import function_calls
+from migrator.normalise.values.callers import calls_of
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
 from migrator.resolve.syntax import is_name, walk
@@ -55,10 +55,11 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
     for parameter in function.args.args:
         lengths = _lengths(module, function, parameter.arg)
         name = f"num_{parameter.arg}"
-        if not lengths or name in {n.id for n in walk(function) if isinstance(n, ast.Name)} | _names(function):
+        if not lengths or name in {n.id for n in walk(function) if isinstance(n, ast.Name)} | set(parameters(function)):
             continue
+        calls, elsewhere = calls_of(drafts.project, Definition(module, function))
         wanted: list[tuple[Module, rewrite.Change]] = []
-        for other, call in function_calls(drafts.project, Definition(module, function)) or []:
+        for other, call in [] if elsewhere else calls:
             held = given(function, call).get(parameter.arg)
             if held is None or any(not isinstance(node, _PLAIN) for node in walk(held)):
                 wanted = []
@@ -69,10 +70,6 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
             inside = [(module, Replace(node, expr(name))) for node in lengths]
             return Change.every([(module, Replace(function, head)), *inside, *wanted])
     return []
-
-
-def _names(function: ast.FunctionDef) -> set[str]:
-    return {a.arg for a in (*function.args.args, *function.args.kwonlyargs)}
 
 
 def _lengths(module: Module, function: ast.FunctionDef, name: str) -> list[ast.Call]:

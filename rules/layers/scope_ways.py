@@ -13,6 +13,7 @@ from migrator.analyse.statements.names import reads, targets
 from migrator.analyse.variables.namepatterns import NO_NAME, Patterns, literal_pattern, may_meet
 from migrator.normalise.draft.arguments import defaults, given
 from migrator.normalise.draft.stuck import Stuck
+from migrator.normalise.values.callers import calls_of
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
@@ -96,15 +97,6 @@ def _ways(project: Project, helper: Definition, seen: tuple[Definition, ...]) ->
             yield (*way, step)
     if not calls and seen:
         yield ()
-
-
-def calls_of(project: Project, helper: Definition) -> tuple[list[tuple[Module, ast.Call]], bool]:
-    """All calls of a function, and whether it is used in another way too."""
-    uses = [
-        (module, use, module.parent(use)) for module in project.modules.values() for use in project.uses(helper, module)
-    ]
-    found = [(module, call) for module, use, call in uses if isinstance(call, ast.Call) and call.func is use]
-    return found, len(found) < len(uses)
 
 
 def patterns_of(way: Way) -> list[list[str]]:

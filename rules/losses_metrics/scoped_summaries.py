@@ -13,12 +13,13 @@ from migrator.normalise.draft.arguments import parameters
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.lift import keywords
+from migrator.normalise.values.callers import calls_of
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Replace, code, with_parameters
 
-from ..layers.scope_ways import Step, Way, all_apart, calls_of, opened_name, patterns_of, step_of, ways_to
+from ..layers.scope_ways import Step, Way, all_apart, opened_name, patterns_of, step_of, ways_to
 from .summaries import EXPRESSIONS
 
 

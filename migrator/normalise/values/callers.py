@@ -17,16 +17,15 @@ from migrator.resolve.syntax import walk
 Place = tuple[Module, ast.expr]
 
 
-def function_calls(project: Project, function: Definition) -> list[tuple[Module, ast.Call]] | None:
-    """All calls of a function; None where it is used in another way."""
-    found: list[tuple[Module, ast.Call]] = []
-    for module in project.modules.values():
-        for use in project.uses(function, module):
-            call = module.parent(use)
-            if not isinstance(call, ast.Call) or call.func is not use:
-                return None
-            found.append((module, call))
-    return found
+def calls_of(project: Project, function: Definition) -> tuple[list[tuple[Module, ast.Call]], bool]:
+    """All calls of a function, and whether it is used in another way too."""
+    uses = [
+        (module, use, module.parent(use))
+        for module in project.modules.values()
+        for use in project.uses(function, module)
+    ]
+    found = [(module, call) for module, use, call in uses if isinstance(call, ast.Call) and call.func is use]
+    return found, len(found) < len(uses)
 
 
 def given_by_callers(project: Project, module: Module, parameter: ast.arg) -> list[Place]:
