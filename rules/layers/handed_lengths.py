@@ -10,6 +10,7 @@ from migrator.normalise.draft.arguments import given, parameters
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.functions.lift import keywords
 from migrator.normalise.values.callers import calls_of
+from migrator.resolve.calls import has_stars
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
 from migrator.resolve.syntax import is_name, walk
@@ -59,7 +60,7 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
             continue
         calls, elsewhere = calls_of(drafts.project, Definition(module, function))
         wanted: list[tuple[Module, rewrite.Change]] = []
-        for other, call in [] if elsewhere else calls:
+        for other, call in [] if elsewhere or any(has_stars(call) for _, call in calls) else calls:
             held = given(function, call).get(parameter.arg)
             if held is None or any(not isinstance(node, _PLAIN) for node in walk(held)):
                 wanted = []

@@ -41,6 +41,8 @@ def test_each_call_says_it() -> None:
     [
         GATE + "def net(x, a):\n    return gate(x, [tf.layers.dense(x, 2)])\n",  # it would be made twice
         GATE + "def net(x, a):\n    return map(gate, a)\n",
+        GATE + "def net(x, a):\n    return gate(*a)\n",
+        GATE + "def net(x, a):\n    return gate(x, **a)\n",
         GATE.replace("len(experts)", "3") + "def net(x, a):\n    return gate(x, a)\n",
         GATE.replace("tf.stack(experts, 1)", "1")
         + "def net(x, a):\n    return gate(x, a)\n",  # of numbers, as it seems
