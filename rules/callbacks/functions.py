@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from migrator.resolve.syntax import walk
 
 from ..loop.page import Page
-from ..loop.places import has_its_line
+from ..loop.places import has_its_line, is_simple
 from ..loop.use import Use
 
 BATCH, EPOCH, EVALUATED, END = "on_train_batch_end", "on_epoch_end", "on_test_batch_end", "on_train_end"
@@ -55,7 +55,8 @@ def of_functions(uses: Iterable[Use]) -> str:
         if use.method != "train":
             continue
         lines = [line for line in use.logged if line.pairs]
-        numbers = [use.interval, use.every, use.limit]
+        inside = use.by_epochs and not use.measured and use.limit is not None and is_simple(use.limit)
+        numbers = [use.interval, use.every, use.limit if inside else None]  # a name of its own has another limit
         parts = [part for line in lines for part in line.parts]
         parts += [part for stop in use.hooks.stops for part in stop.parts]
         parts += [part for asked in use.hooks.asked for part in asked.parts]

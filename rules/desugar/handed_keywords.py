@@ -62,9 +62,11 @@ def _found(project: Project, module: Module) -> Iterator[list[Change]]:
 
 
 def _is_known(module: Module, call: ast.Call) -> bool:
-    """Whether a call is one of TensorFlow, of an entry of a table, of what Estimators do, or of the initializer of a base."""
+    """Whether a call is one of TensorFlow, of an entry of a table, of what Estimators do, or of the initializer of a base that
+    is none of Keras, whose layers take such keywords as they are."""
     if isinstance(call.func, ast.Attribute) and call.func.attr == "__init__" and is_super(call.func.value):
-        return True
+        owner = module.nearest(call, ast.ClassDef)
+        return not owner or not any((module.resolve(b) or "").startswith("tensorflow.keras.") for b in owner.bases)
     if isinstance(call.func, ast.Attribute) and call.func.attr in METHODS and b"stimator" in module.source:
         return True
     return isinstance(call.func, ast.Subscript) or (module.resolve(call.func) or "").startswith("tensorflow.")

@@ -1,5 +1,5 @@
-"""Classes of the program that derive from a layer: those of `tf.layers`, and those that make layers of `tf.layers` inside,
-become classes of Keras.
+"""Classes of the program that derive from a layer: those of `tf.layers`, those that make layers of `tf.layers` inside, and
+those that write summaries, become classes of Keras.
 
 Objects such as ``tf.layers.Dense(4)`` become Keras layers where they are. A layer that `call` makes and applies at once is
 made by `__init__`, under a name of its own. Dropout and normalization that are not told `training` stay off, as they were.
@@ -21,11 +21,14 @@ from migrator.resolve.syntax import children, walk
 from migrator.rewrite import Insert, lines
 
 from ..estimator_calls.driver import Driver
+from ..losses_metrics.summaries import summarized
 
 OLD = "tensorflow.layers."
 _GRAPH_ONLY = frozenset({"_reuse", "_scope", "graph", "scope_name", "apply", "updates", "get_updates_for"})
 _WEIGHT = "name shape dtype initializer regularizer trainable constraint"
 _NORMALIZATION = "tensorflow.keras.layers.BatchNormalization"
+TAGGED = "tags of summaries of this class begin with the name of the model now"
+UNMOVED = "nothing runs the updates of this class, so its moving statistics never move; momentum=1.0 keeps that"
 _FILTERED = frozenset({"Conv1D", "Conv2D", "Conv3D"})
 
 
@@ -70,6 +73,8 @@ class _Rewrite:
         self.taken |= {s.name for s in self.node.body if isinstance(s, ast.FunctionDef)}
         self.switched: dict[str, str] = {}
         """Attributes that hold layers which act otherwise in training, and what they are told by default."""
+        self.tagged = False
+        """Whether it is said what becomes of tags of summaries."""
         self.hidden: ast.AST | None = None
         """Such a layer that is held by no attribute."""
 
@@ -89,7 +94,8 @@ class _Rewrite:
             regularizer = isinstance(child, ast.keyword) and (child.arg or "").endswith("regularizer")
             if regularizer and not isinstance(child.value, (ast.Name, ast.Constant)):  # type: ignore[attr-defined]
                 raise Unsupported("a layer class that regularizes its variables is not migrated yet", child)
-        self._find_switched()
+        if self.old or any(layer_of(self.translations, self.module, child) is not None for child in walk(node)):
+            self._find_switched()
         for part in (*node.bases, *node.body):
             self._visit(part)
         if self.made:
@@ -119,8 +125,29 @@ class _Rewrite:
         if isinstance(node, ast.Attribute) and is_old_layer(self.module.resolve(node) or ""):
             return f"{self.driver.tensorflow()}.keras.layers.{node.attr}"
         if isinstance(node, ast.Call):
-            return self._weight(node) or self._constructor_of_base(node) or self._told(node)
+            return self._weight(node) or self._constructor_of_base(node) or self._told(node) or self._unmoved(node)
         return None
+
+    def _unmoved(self, call: ast.Call) -> str | None:
+        """A normalization whose moving statistics stand still, or a summary."""
+        if not self.found.still or self.module.resolve(call.func) != _NORMALIZATION:
+            return self._summary(call)
+        if len(call.args) > 1 or any(keyword.arg is None for keyword in call.keywords):
+            raise Unsupported("a normalization is not given its arguments by name", call)
+        self.driver.remark(call, UNMOVED)
+        named = [(k.arg, self._value(k.value)) for k in call.keywords if k.arg != "momentum"]
+        given = [(None, self._value(value)) for value in call.args]
+        return format_call(self.module.segment(call.func), [*given, *named, ("momentum", "1.0")])
+
+    def _summary(self, call: ast.Call) -> str | None:
+        """A summary, which the model's own step writes."""
+        name = self.module.resolve(call.func) or ""
+        if name not in self.translations.summaries or self.module.dialect(call.func) == "v2":
+            return None
+        if not self.tagged:
+            self.driver.remark(call, TAGGED)
+        self.tagged = True
+        return summarized(call, name.rpartition(".")[2], self.driver.tensorflow(), self._value)
 
     def _value(self, value: Value) -> str:
         if isinstance(value, str):

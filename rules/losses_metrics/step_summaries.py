@@ -29,9 +29,9 @@ def written(plan: Plan) -> frozenset[ast.AST]:
 
 
 def _of_layers(plan: Plan) -> frozenset[ast.AST]:
-    """Those in the functions that become layers."""
-    functions = [sublayer.definition for sublayer in plan.sublayers.found.values()]
-    return frozenset(node for each in functions for node in _inside(each.module, each.node))
+    """Those in the functions that become layers, and in the program's own classes of layers."""
+    own = [sublayer.definition for sublayer in plan.sublayers.found.values()] + list(plan.sublayers.layer_classes)
+    return frozenset(node for each in own for node in _inside(each.module, each.node))
 
 
 def _inside(module: Module, function: ast.AST) -> Iterator[ast.AST]:

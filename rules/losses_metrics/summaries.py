@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import Expression, Writing, bind, format_call, is_none
@@ -20,14 +21,19 @@ def summary(short: str) -> Expression:
     """The translation of one function of `tf.summary`."""
 
     def translate(call: ast.Call, writing: Writing) -> str:
-        signature, kept = _SUMMARIES[short]
-        given = bind(call, signature, f"tf.summary.{short}")
-        if not is_none(given.get("family")):
-            raise Unsupported("a summary with a family is not migrated yet", given["family"])
-        arguments = [(n if n == "max_outputs" else None, writing.text(given[n])) for n in kept if n in given]
-        return format_call(f"{writing.tf}.summary.{short}", arguments)
+        return summarized(call, short, writing.tf, writing.text)
 
     return translate
+
+
+def summarized(call: ast.Call, short: str, tf: str, text: Callable[[ast.expr], str]) -> str:
+    """A summary as TensorFlow 2 writes it. Raises Unsupported."""
+    signature, kept = _SUMMARIES[short]
+    given = bind(call, signature, f"tf.summary.{short}")
+    if not is_none(given.get("family")):
+        raise Unsupported("a summary with a family is not migrated yet", given["family"])
+    arguments = [(n if n == "max_outputs" else None, text(given[n])) for n in kept if n in given]
+    return format_call(f"{tf}.summary.{short}", arguments)
 
 
 EXPRESSIONS: dict[str, Expression] = {f"tensorflow.summary.{short}": summary(short) for short in _SUMMARIES}

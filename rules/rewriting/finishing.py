@@ -95,6 +95,8 @@ def _leftovers(driver: Driver, own: list[Edit], spans: Spans, helpers: Helpers) 
             _check_session(module, node, name, own)
         if spans.hold(span) or edited.touch(span) or not (is_refused(name) or name in GRAPH_SCOPES):
             continue
+        if node in driver.handled:  # what is written for it is what it was
+            continue
         statement = module.statement(node)
         # Goes when nothing reads it, but for the attribute of a class.
         alias = isinstance(statement, ast.Assign) and statement.value is node

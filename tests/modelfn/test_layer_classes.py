@@ -172,3 +172,49 @@ def test_left_alone(before: str, reason: str) -> None:
 def test_a_class_that_nothing_of_the_model_uses_stays() -> None:
     outcomes = run(program(part(), 'predictions = tf.layers.dense(features["x"], 3)'), style="auto")
     assert [unit.tier for unit in units(outcomes)] != ["crashed"]
+
+
+KERAS_PART = '''
+class Part(tf.keras.layers.Layer):
+    """A part."""
+
+    def build(self, input_shape):
+        self.bn = tf.keras.layers.BatchNormalization(epsilon=1e-9)
+        super(Part, self).build(input_shape)
+
+    def call(self, x, training=None):
+        gate = tf.sigmoid(self.bn(x, training=training))
+        tf.summary.scalar("gate", tf.reduce_mean(gate))
+        tf.summary.histogram("gates", values=gate, collections=None)
+        return gate * x
+
+
+class Whole(tf.keras.layers.Layer):
+    def __init__(self, **kwargs):
+        self.part = Part()
+        super(Whole, self).__init__(**kwargs)
+
+    def call(self, x, training=None):
+        return self.part(x, training=training)
+'''
+TRAINED = 'predictions = Whole(name="whole")(features["x"], training=mode == tf.estimator.ModeKeys.TRAIN)'
+
+
+def test_summaries_of_a_keras_layer_are_those_of_the_step() -> None:
+    text = migrate(program(KERAS_PART, TRAINED))
+    part = method(text, "call", "Part")
+    assert 'tf.summary.scalar("gate", tf.reduce_mean(gate))\n' in part and 'tf.summary.histogram("gates", gate)' in part
+    assert "compat" not in part and "self.bn(x, training=training)" in part
+    assert "def __init__(self, **kwargs):" in text
+    assert 'self.whole(features["x"], training=training)' in method(text, "call", "Model")
+
+
+def test_moving_statistics_of_a_keras_layer_in_a_class_stand_still() -> None:
+    assert "BatchNormalization(epsilon=1e-9, momentum=1.0)" in migrate(program(KERAS_PART, TRAINED))
+    given = KERAS_PART.replace("(epsilon=1e-9)", "(-1, 0.9)")
+    assert "a normalization is not given its arguments by name" in manual_reason(program(given, TRAINED))
+
+
+def test_a_family_of_summaries_in_a_class() -> None:
+    before = KERAS_PART.replace("collections=None", 'family="a"')
+    assert "a summary with a family is not migrated yet" in manual_reason(program(before, TRAINED))

@@ -12,7 +12,7 @@ import pytest
 
 from migrator.parity.judge.compare import compare
 from migrator.parity.judge.report import DIFFERENT, EQUAL, CaseReport
-from migrator.parity.judge.summaries import ELSEWHERE, GOES_ON, NOT_WRITTEN, RENAMED, UNNAMED
+from migrator.parity.judge.summaries import ELSEWHERE, GOES_ON, NOT_WRITTEN, OF_MODEL, RENAMED, UNNAMED
 from migrator.parity.probe.recorded import summaries
 from migrator.parity.probe.recorded.store import Reader, Writer
 
@@ -162,6 +162,15 @@ def test_a_summary_of_a_layer_that_is_missing(tmp_path: Path) -> None:
         "summaries: m: dnn/dnn/logits/activation: is missing in the new program",
         "summaries: m: linear/bias: step 1: old 0, new 0.5",
     ]
+
+
+def test_a_summary_of_a_layer_in_the_scope_of_the_model(tmp_path: Path) -> None:
+    old: Tags = {"gate/mean": [[1, 0.5]], **LOSS}
+    report = judged(tmp_path, {"model": old}, {"model": {"net/gate/mean": [[1, 0.5]], **LOSS}})
+    assert not report.differences and report.notes == [OF_MODEL]
+    report = judged(tmp_path / "other", {"model": old}, {"model": {"net/gate/mean": [[1, 0.7]], **LOSS}})
+    assert [difference.where for difference in report.differences] == ["model: gate/mean"]
+    assert judged(tmp_path / "deep", {"model": old}, {"model": {"a/b/gate/mean": [[1, 0.5]], **LOSS}}).differences
 
 
 def test_event_files_of_both_versions_are_read(tmp_path: Path) -> None:

@@ -22,6 +22,8 @@ class LayerClass(OwnClass):
 
     updates_run: bool
     """Whether the program runs UPDATE_OPS, without which moving statistics stand still."""
+    still: bool = False
+    """Whether those of Keras layers in it do, as nothing runs the updates of its instances."""
 
 
 def layer_of(translations: Translations, module: Module, call: ast.AST) -> Layer | None:
@@ -34,11 +36,14 @@ def layer_of(translations: Translations, module: Module, call: ast.AST) -> Layer
 
 
 def needs_rewrite(translations: Translations, definition: Definition) -> bool:
-    """Whether a class names layers of TensorFlow 1 that are none of Keras: as its base, or inside."""
+    """Whether a class names layers of TensorFlow 1 that are none of Keras, as its base or inside, or writes summaries."""
     module = definition.module
     for node in walk(definition.node):
         name = module.resolve(node) if isinstance(node, (ast.Name, ast.Attribute)) else None
-        if name is not None and (translations.old_layers(name) or _makes(translations, name)):
+        if name is None:
+            continue
+        summary = name in translations.summaries and module.dialect(node) != "v2"
+        if summary or translations.old_layers(name) or _makes(translations, name):
             return True
     return False
 

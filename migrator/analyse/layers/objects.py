@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import Layer, Translations
-from migrator.analyse.layers.layerclass import is_phased, needs_rewrite
+from migrator.analyse.layers.layerclass import LayerClass, is_phased, needs_rewrite
 from migrator.analyse.statements.bindingtime import Time
 from migrator.normalise.draft.arguments import defaults, parameters
 from migrator.normalise.functions.lift import snake
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from migrator.analyse.layers.site import Site
     from migrator.analyse.statements.flow import Leaf
     from migrator.resolve.module import Module
-    from migrator.resolve.project import Definition
+    from migrator.resolve.project import Definition, Project
 
 LEARNING_PHASE = "tensorflow.keras.backend.set_learning_phase"
 _UPDATES = frozenset({"updates", "get_updates_for"})
@@ -69,7 +69,7 @@ def made_by_program(
         snake(node.name),
         keras=not old,
         applied=applied,
-        moving="" if not old and _moves(translations, module, node) else None,
+        moving="" if not old and _moving(translations, body.sublayers.project, definition) else None,
     )
 
 
@@ -156,10 +156,29 @@ def training_default(node: ast.ClassDef) -> str | None:
     return str(bool(default.value))
 
 
-def _moves(translations: Translations, module: Module, node: ast.AST) -> bool:
-    """Whether what a function or class makes has moving statistics of Keras, which `UPDATE_OPS` does not hold."""
-    names = [module.resolve(n.func) or "" for n in walk(node) if isinstance(n, ast.Call)]
-    return any(name.endswith(".BatchNormalization") and translations.objects(name) for name in names)
+def _moving(translations: Translations, project: Project, definition: Definition) -> set[Definition]:
+    """What has moving statistics of Keras, which `UPDATE_OPS` does not hold: a function or class, and classes that it needs."""
+    found: set[Definition] = set()
+    for each in _with_classes(translations, project, definition, set()):
+        names = [each.module.resolve(n.func) or "" for n in walk(each.node) if isinstance(n, ast.Call)]
+        if any(name.endswith(".BatchNormalization") and translations.objects(name) for name in names):
+            found.add(each)
+    return found
+
+
+def _with_classes(
+    translations: Translations, project: Project, definition: Definition, seen: set[Definition]
+) -> Iterator[Definition]:
+    """A function or class, and the layer classes of the program that it names."""
+    if definition in seen:
+        return
+    seen.add(definition)
+    yield definition
+    for node in walk(definition.node):
+        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+            other = project.definition(definition.module, node)
+            if other is not None and isinstance(other.node, ast.ClassDef) and is_keras_class(translations, other):
+                yield from _with_classes(translations, project, other, seen)
 
 
 # -- the objects of a body --------------------------------------------------------------------------------------------
@@ -174,20 +193,31 @@ def settled(plan: Body, sites: list[Site]) -> None:
         if layer.inputs is not None or not (layer.keras or layer.applied):
             continue
         held = holder(site)
-        if layer.keras and layer.moving is not None and held not in updated:
-            layer = _still(layer, site)
+        if layer.keras and layer.moving is not None:
+            layer = _settled_statistics(plan, layer, site, held in updated)
         if layer.keras and layer.applied == (("training", "False"),):
             layer = replace(layer, applied=(("training", phase),))
         site.layer = layer
         _check_use(plan, site, held)
 
 
-def _still(layer: Layer, site: Site) -> Layer:
-    """A layer whose moving statistics stand still: nothing runs its updates."""
+def _settled_statistics(plan: Body, layer: Layer, site: Site, updated: bool) -> Layer:
+    """A layer whose moving statistics stand still where nothing runs its updates."""
     if not layer.moving:
-        raise Unsupported(
-            "nothing runs the updates of this Keras model, whose moving statistics stand still", site.call
-        )
+        made, sublayers = plan.sublayers.project.definition(plan.module, site.call.func), plan.sublayers
+        classes = _moving(plan.translations, sublayers.project, made) if made is not None else set()
+        known = {sublayers.still.setdefault(each, not updated) for each in classes}
+        if updated and known == {False}:
+            return layer
+        if updated or known != {True} or not all(isinstance(each.node, ast.ClassDef) for each in classes):
+            raise Unsupported(
+                "nothing runs the updates of this Keras model, whose moving statistics stand still", site.call
+            )
+        for each in classes:
+            sublayers.layer_classes.setdefault(each, LayerClass(each, sublayers.updates_run)).still = True
+        return layer
+    if updated:
+        return layer
     kept = tuple((n, v) for n, v in layer.arguments if n != layer.moving)
     return replace(layer, arguments=(*kept, (layer.moving, "1.0")))
 

@@ -62,6 +62,8 @@ class Sublayers:
         self.optimizers: dict[Definition, OptimizerClass] = {}
         self.layer_classes: dict[Definition, LayerClass] = {}
         self._classes_seen: set[Definition] = set()
+        self.still: dict[Definition, bool] = {}
+        """Whether moving statistics of Keras layers in a class stand still."""
         self._needed: dict[Definition, bool] = {}
         self._open: list[Definition] = []
 

@@ -22,6 +22,7 @@ RENAMED = (
     "summaries that were called after tensors of the graph are called after variables in the new program: compared with the "
     "values of those"
 )
+OF_MODEL = "summaries of layers begin with the name of the model in the new program: compared with those"
 GOES_ON = (
     "summaries of several trainings: an Estimator began anew with the first step of each, where the new program counts the "
     "steps of all of them: compared at the steps that both have"
@@ -66,10 +67,13 @@ def compare_summaries(
                 continue
             if _UNLIKE.search(tag) or (tag in unasked and tag not in others and _is_of_evaluations(folder)):
                 continue
-            if _partner(tag, others) is None and _is_elsewhere(folder, tag, boards):
+            inside = _inside_of_model(tag, others)
+            if inside is not None:
+                report.notes += [OF_MODEL] if OF_MODEL not in report.notes else []
+            if inside is None and _partner(tag, others) is None and _is_elsewhere(folder, tag, boards):
                 report.notes += [ELSEWHERE] if ELSEWHERE not in report.notes else []
                 continue
-            partner = _partner(tag, others)
+            partner = _partner(tag, others) if inside is None else inside
             if partner is not None and any(_goes_on(series, partner, *each) for each in trainings):
                 report.notes += [GOES_ON] if GOES_ON not in report.notes else []
                 series, partner = _at_same_steps(series, partner), _at_same_steps(partner, series)
@@ -164,6 +168,15 @@ def _partner(tag: str, others: Mapping[str, Any]) -> Any:
         if name in others:
             return others[name]
     return None
+
+
+def _inside_of_model(tag: str, others: Mapping[str, Any]) -> Any:
+    """What the new side has of a tag of a layer, before which Keras puts the name of the model; None if it has the tag itself."""
+    if "/" not in tag or _partner(tag, others) is not None:
+        return None
+    names = {other.partition("/")[0] for other in others}
+    found = [each for name in names if (each := _partner(f"{name}/{tag}", others)) is not None]
+    return found[0] if len(found) == 1 else None
 
 
 def _apart(old: list[Any], new: list[Any] | None, tolerance: Tolerance) -> str:
