@@ -58,7 +58,15 @@ def _found(project: Project, module: Module) -> Iterator[list[Change]]:
     for call in module.nodes(ast.Call):
         for spread in call.keywords:
             if spread.arg is None and isinstance(spread.value, ast.Name) and _is_known(module, call):
-                yield _named(project, module, call, spread)
+                yield _named(project, module, spread.value)
+        if _is_update(call) and isinstance(call.args[0], ast.Name):
+            yield _named(project, module, call.args[0])
+
+
+def _is_update(call: ast.AST | None) -> bool:
+    """Whether a call is ``options.update(others)``, which is ``options.update(**others)`` where these have names for keys."""
+    updates = isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "update"
+    return updates and len(call.args) == 1 and not call.keywords
 
 
 def _is_known(module: Module, call: ast.Call) -> bool:
@@ -72,19 +80,22 @@ def _is_known(module: Module, call: ast.Call) -> bool:
     return isinstance(call.func, ast.Subscript) or (module.resolve(call.func) or "").startswith("tensorflow.")
 
 
-def _named(project: Project, module: Module, call: ast.Call, spread: ast.keyword) -> list[Change]:
-    """The changes for one function; none where not all of its calls are seen, or they differ."""
-    assert isinstance(spread.value, ast.Name)
-    bindings = module.bindings(spread.value)
+def _named(project: Project, module: Module, spread: ast.Name) -> list[Change]:
+    """The changes for the function that gathers what is spread; none where not all of its calls are seen, or they differ."""
+    bindings = module.bindings(spread)
     function = module.nearest(bindings[0].node, ast.FunctionDef) if len(bindings) == 1 and bindings[0].node else None
     if function is None or function.args.kwarg is None or function.args.kwarg is not bindings[0].node:
         return []
-    spreads = [module.parent(load) for load in module.loads_of_parameter(spread.value.id, function)]
-    calls = [(module.parent(each), each) for each in spreads if isinstance(each, ast.keyword) and each.arg is None]
+    loads = module.loads_of_parameter(spread.id, function)
+    spreads = [load if _is_update(module.parent(load)) else module.parent(load) for load in loads]
+    told = [
+        each for each in spreads if isinstance(each, ast.Name) or isinstance(each, ast.keyword) and each.arg is None
+    ]
+    calls = [(module.parent(each), each) for each in told]
     given = _given(project, module, function)
     if len(calls) < len(spreads) or given is None:
         return []
-    head = with_parameters(module.cst.statement(function), drop=[spread.value.id], add=given)
+    head = with_parameters(module.cst.statement(function), drop=[spread.id], add=given)
     changes: list[Rewrite] = [Replace(function, head)]
     for other, each in calls:
         assert isinstance(other, ast.Call)
@@ -92,9 +103,11 @@ def _named(project: Project, module: Module, call: ast.Call, spread: ast.keyword
         if {keyword.arg for keyword in other.keywords}.union(*(scope.bindings for scope in scopes)) & set(given):
             return []
         named = {name: code(name) for name in given}
-        changes.append(
-            Replace(other, with_arguments(module.cst.call(other), spread={arguments(other).index(each): named}))
-        )
+        place = arguments(other).index(each)
+        new = module.cst.call(other)
+        spelled = isinstance(each, ast.keyword)
+        new = with_arguments(new, spread={place: named}) if spelled else with_arguments(new, drop=[place], add=named)
+        changes.append(Replace(other, new))
     return Change.of(module, *changes)
 
 

@@ -11,8 +11,9 @@ from migrator.engine.rule import ProgramRule
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.symbols import UNKNOWN, dotted
+from migrator.resolve.symbols import Import as SymbolImport
 from migrator.resolve.syntax import walk
-from migrator.rewrite import Change, Import, Insert, statements
+from migrator.rewrite import Change, Import, Insert, Remove, Replace, expr, statements
 from migrator.vocabulary.diagnostics import Diagnostic, Severity
 from migrator.vocabulary.settings import Settings
 
@@ -20,6 +21,7 @@ from .compat_v1 import SWITCHES
 from .tensorflow_names import PLAIN, VERSION_1
 
 _WHOLE = PLAIN | {VERSION_1}
+_MESSAGE = "TensorFlow comes by way of another name: imported as such"
 _READS = re.compile(rb"\btf\b|tensorflow")
 
 
@@ -30,6 +32,7 @@ class IndirectTensorFlow(ProgramRule):
     `from compat import tf`, where `compat` is a file of the program that imports TensorFlow, becomes `import tensorflow as
     tf`, or `import tensorflow.compat.v1 as tf` where that is what `compat` has, with the switches that `compat` throws. So do
     `from compat import *`, if the file reads `tf`, and `tf = try_import_tf()` of a function that does nothing but to import.
+    `compat.tf` of such a file that is imported as a whole becomes `tf`.
 
     ## Why
     What a file means by `tf` is seen in the file alone; nothing in it could be migrated else.
@@ -71,8 +74,11 @@ class IndirectTensorFlow(ProgramRule):
             for statement in module.tree.body:
                 found = list(_changes(project, module, statement))
                 if found:
-                    message = "TensorFlow comes by way of another name: imported as such"
-                    yield self.diagnostic(module, statement, message, changes=found, severity=Severity.INFO)
+                    yield self.diagnostic(module, statement, _MESSAGE, changes=found, severity=Severity.INFO)
+            for entry in module.imports:
+                found = list(_read_changes(project, module, entry))
+                if found:
+                    yield self.diagnostic(module, entry.statement, _MESSAGE, changes=found, severity=Severity.INFO)
 
 
 def _changes(project: Project, module: Module, statement: ast.stmt) -> Iterator[Change]:
@@ -109,6 +115,31 @@ def _import_changes(project: Project, module: Module, statement: ast.ImportFrom)
         texts.append(f"from {source} import {', '.join(kept)}")
     if texts:
         yield Import("\n".join(texts), instead=statement)
+
+
+def _read_changes(project: Project, module: Module, entry: SymbolImport) -> Iterator[Change]:
+    """``compat.tf`` of a file that is imported as a whole; ``tf = compat.tf`` goes."""
+    home = project.module_behind(entry.target, module) if entry.scope is module.analysis.root else None
+    if home is None or home is module or len(module.analysis.root.bindings.get(entry.name, ())) != 1:
+        return
+    reads = [module.parent(load) for load in module.loads_of(entry.name, module.analysis.root)]
+    of_home = [read for read in reads if isinstance(read, ast.Attribute) and isinstance(read.ctx, ast.Load)]
+    for name in dict.fromkeys(read.attr for read in of_home):
+        found, own = _meant(home, name), [read for read in of_home if read.attr == name]
+        if found is None:
+            continue
+        again = [module.parent(read) for read in own]
+        aliases = [
+            each for each in again if isinstance(each, ast.Assign) and [*map(ast.unparse, each.targets)] == [name]
+        ]
+        inside = {target for each in aliases for target in each.targets}
+        scopes = {module.analysis.root, *module.analysis.scope_of.values()}
+        bound = (b.node for scope in scopes for b in scope.bindings.get(name, ()))
+        if any(node not in inside and node not in aliases for node in bound):
+            continue
+        yield Insert(statements(_text(found, name, _switches(home, name))), after=entry.statement)
+        yield from (Remove(each) for each in aliases)
+        yield from (Replace(read, expr(name)) for read in own if module.parent(read) not in aliases)
 
 
 def _inside(statement: ast.ImportFrom, alias: ast.alias) -> str:

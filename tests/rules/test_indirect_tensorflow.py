@@ -53,6 +53,15 @@ def test_through_several_files() -> None:
     assert "import tensorflow as tf" in migrate_all(files)["program.py"]
 
 
+def test_through_a_file_that_is_imported_as_a_whole() -> None:
+    model = MODEL.replace("    predictions", "    tf = compat.tf\n    predictions", 1).replace(
+        "= tf.est", "= compat.tf.est"
+    )
+    text = migrate_all({"program.py": "import compat" + model, "compat.py": COMPAT})["program.py"]
+    assert text.startswith("import compat\nimport tensorflow as tf\n") and "tf.keras.layers.Dense(1)" in text
+    assert "compat.tf" not in text
+
+
 def test_switches_come_along_where_graphs_stay() -> None:
     line = 'from compat import tf\n\ntf.Session().run(tf.placeholder(tf.float32, name="x"))\n'
     after = run({"program.py": line, "compat.py": COMPAT})["program.py"].after.decode()
@@ -69,6 +78,9 @@ def test_switches_come_along_where_graphs_stay() -> None:
         ("from compat import tf  # as there", "import tensorflow as tf\n"),
         ("from compat import (tf,  # as there\n    np)", "import numpy as np\nimport tensorflow as tf\n"),
         ("from elsewhere import tf", "import tensorflow as tf\n"),
+        ("import compat\nimport numpy as tf\ny = compat.tf", "import tensorflow as tf\n"),
+        ("import compat\ny = [compat.tf for tf in (1,)]", "import tensorflow as tf\n"),
+        ("import compat\ncompat.tf = None", "import tensorflow as tf\n"),
         ("from compat import *\nimport numpy as tf", "import tensorflow as tf\n"),
         ("from compat import *", "import tensorflow as tf\n__all__ = ['x']\n"),
         ("from compat import load\n\ntf = load(1)", "def load(v):\n    import tensorflow as tf\n    return tf\n"),

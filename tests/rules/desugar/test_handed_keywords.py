@@ -35,6 +35,26 @@ def test_a_class() -> None:
     assert "def __init__(self, units, " in text and "**" not in text and "return" not in text
 
 
+def test_what_a_dict_is_updated_with() -> None:
+    config = """def make_config(model_dir, **overrides):
+    options = {"model_dir": model_dir, "save_checkpoints_steps": 20}
+    options.update(overrides)
+    return tf.estimator.RunConfig(**options)
+
+
+"""
+    main = """def main():
+    config = make_config("m", keep_checkpoint_max=2)
+    estimator = tf.estimator.Estimator(model_fn, config=config, params={"units": 1})
+    estimator.train(make_input_fn(8, None), steps=20)
+
+
+main()
+"""
+    text = below(MODEL + config + main)
+    assert "max_to_keep=2" in text and "RunConfig" not in text and "**" not in text
+
+
 def test_a_function_that_is_called_without_any() -> None:
     text = below(MODEL + BUILD + 'estimator = build({"units": 1})\n' + TRAIN)
     assert "**" not in text
