@@ -65,8 +65,9 @@ def _found(project: Project, module: Module) -> Iterator[list[Change]]:
 
 def _is_update(call: ast.AST | None) -> bool:
     """Whether a call is ``options.update(others)``, which is ``options.update(**others)`` where these have names for keys."""
-    updates = isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "update"
-    return updates and len(call.args) == 1 and not call.keywords
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "update":
+        return False
+    return len(call.args) == 1 and not call.keywords
 
 
 def _is_known(module: Module, call: ast.Call) -> bool:

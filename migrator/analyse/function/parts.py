@@ -50,10 +50,16 @@ class Parts(Protocol):
     @property
     def values(self) -> Values: ...
 
+    @property
+    def layer_classes(self) -> Mapping[Definition, object]:
+        """The program's own classes of layers that change."""
+
     collected: set[str]
     """Collections of losses that some model reads."""
     kept: set[str]
     """Those that layers add losses to."""
+    still: dict[Definition, bool]
+    """Whether moving statistics of Keras layers in a class stand still."""
 
     def definition(self, module: Module, call: ast.Call) -> Definition | None:
         """The helper that a call calls, if it makes layers; None for any other function."""
@@ -69,6 +75,9 @@ class Parts(Protocol):
 
     def is_layer_class(self, module: Module, call: ast.Call) -> bool:
         """Whether a call makes a layer of one of the program's own classes."""
+
+    def stand_still(self, definition: Definition) -> None:
+        """Notes that nothing runs the updates of a class of layers."""
 
     def layer(self, body: Body, call: ast.Call) -> Layer | None:
         """How a call of a helper is split into making its layer and applying it. Raises Unsupported."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import Layer, Translations
-from migrator.analyse.layers.layerclass import LayerClass, is_phased, needs_rewrite
+from migrator.analyse.layers.layerclass import is_phased, needs_rewrite
 from migrator.analyse.statements.bindingtime import Time
 from migrator.normalise.draft.arguments import defaults, parameters
 from migrator.normalise.functions.lift import snake
@@ -214,7 +214,7 @@ def _settled_statistics(plan: Body, layer: Layer, site: Site, updated: bool) -> 
                 "nothing runs the updates of this Keras model, whose moving statistics stand still", site.call
             )
         for each in classes:
-            sublayers.layer_classes.setdefault(each, LayerClass(each, sublayers.updates_run)).still = True
+            sublayers.stand_still(each)
         return layer
     if updated:
         return layer

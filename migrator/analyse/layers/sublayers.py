@@ -352,6 +352,10 @@ class Sublayers:
                     if is_keras_class(self.translations, other):
                         self.note_classes(other)
 
+    def stand_still(self, definition: Definition) -> None:
+        """Notes that nothing runs the updates of a class of layers."""
+        self.layer_classes.setdefault(definition, LayerClass(definition, self.updates_run)).still = True
+
     def outside(self) -> list[Definition]:
         """The functions and classes outside of the bodies that may change with them."""
         makers = [definition for definition, maker in self.makers.items() if maker is not None]
