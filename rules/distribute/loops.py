@@ -16,6 +16,7 @@ from migrator.resolve.module import Module
 from migrator.resolve.text import Spans
 
 from ..callbacks.keras_callbacks import Hooks
+from ..loop.flow.results import READ
 from ..loop.inputs import given_parts
 from ..loop.loop import Distribution, Loop, NotPlain
 from ..loop.places import has_its_line
@@ -66,6 +67,8 @@ def distributed(loop: Loop, plans: Sequence[Plan], words: Collection[str] | None
     hooked = [use for use in loop.uses if use.hooks != Hooks() or use.own or use.wanted or use.last_step is not None]
     if hooked and (strategy is None or not all(map(_sees_all_replicas, hooked))):
         return NotPlain("hooks, on several devices or machines")
+    if any(use.result is not None and use.result.read for use in loop.uses):
+        return NotPlain(f"{READ}, on several devices or machines")
     if any(use.by_batches for use in loop.uses):
         return NotPlain("predictions by batches, on several devices or machines")
     if any(not e.final for use in loop.uses if use.every is not None for e in use.exporters):

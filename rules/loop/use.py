@@ -18,6 +18,7 @@ from ..callbacks.savers import Saver, definitions_of, references_of
 from ..exports.exporters import Exporter
 from .data.kinds import Data
 from .flow.chosen import SELDOM, fields_of
+from .flow.results import Result
 from .inputs import Input
 from .places import LOOPS
 from .rows import are_all_read
@@ -58,6 +59,8 @@ class Use(Place):
     """Whether it is one epoch, amid which a callback evaluates: how many batches its data have is not known."""
     measured: bool = False
     """Whether its data are counted before it, as they may end before its limit and it has evaluations amid it."""
+    result: Result | None = None
+    """What is done with what `train_and_evaluate` returns."""
     counted: bool = True
     """Whether its process sees each step; parameter servers and workers tell of the ends of epochs alone."""
 

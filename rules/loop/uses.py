@@ -20,6 +20,7 @@ from .data.datasets import Reader
 from .data.options import may_be_none
 from .flow.chosen import SELDOM, one_of
 from .flow.exclusive import is_choice
+from .flow.results import READ, result_of
 from .inputs import MODES, read_input
 from .places import has_its_line, is_simple, line_above, stays
 from .sources import Source
@@ -131,7 +132,10 @@ def _evaluated(
     reason = _of_exporters(use)
     if reason:
         return reason
-    return _refused(module, call, "train") or use
+    result = result_of(reader.project, module, call, bool(use.exporters))
+    if isinstance(result, str) or (result is not None and result.read and use.whole):
+        return result if isinstance(result, str) else READ
+    return _refused(module, call, "train_and_evaluate") or replace(use, result=result)
 
 
 def _evaluates_by_itself(use: Use) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from types import MappingProxyType
 
@@ -105,6 +106,9 @@ class LoopWriter:
                 data = name
             if use.method == "train":
                 lines = self._training(use, model, self.spread.data(use) if self.spread is not None else data)
+                if use.result is not None:
+                    guarded = self.loop.goes_on(use) and (use.by_epochs or use.to_step)
+                    lines = use.result.around(lines, guarded, self._unused(use))
                 apart = [""] if late and lines[0].startswith("def ") else []
                 yield from self.page.instead(module.statement(use.call), [*late, *apart, *lines])
             elif use.method == "evaluate":
@@ -214,13 +218,20 @@ class LoopWriter:
         made = [source.construction.call for source in use.sources]
         epoch = counter_of(self.module, use.call, made) if use.saves else None
         told = f", initial_epoch={epoch}, epochs={epoch} + 1" if epoch is not None else ""  # one axis for TensorBoard
-        inner.append(f"{model}.fit({data}{told}{callbacks})")
+        inner += self._fitted(use, f"{model}.fit({data}{told}{callbacks})")
         if use.saves and not use.listens:
             inner.append(f"{self._checkpoints(use, model)}.save({model}.optimizer.iterations)")
         inner += behind
         if use.saves:
             inner += self.exports.exported(use, model, self._own_folder(use, model))
         return [*lines, *(self._inside(inner) if steps else inner)]
+
+    def _fitted(self, use: Use, fit: str) -> list[str]:
+        """A call of `fit`, and what the program reads of it."""
+        return [fit] if use.result is None else use.result.fitted(fit, self._unused(use))
+
+    def _unused(self, use: Use) -> Callable[[str], str]:
+        return functools.partial(self.module.unused_name, at=use.call)
 
     def _inside(self, lines: Iterable[str]) -> Iterator[str]:
         """Lines of a block."""
@@ -267,11 +278,10 @@ class LoopWriter:
             parts.append(f"on_epoch_end=lambda epoch, logs: {self._checkpoints(use, model)}.save({steps})")
         told = f"steps_per_epoch={every}, {first}epochs={epochs}{self._validation(use)}"
         callbacks = self.callbacks.called(use, model, parts, functions)
-        fit = f"{model}.fit({data}, {told}{callbacks})"
         inner = [
             *functions.lines,
             *of_what_is_gone(use),
-            fit,
+            *self._fitted(use, f"{model}.fit({data}, {told}{callbacks})"),
             *self.exports.exported(use, model, self._own_folder(use, model)),
         ]
         if not done:
