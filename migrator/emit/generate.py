@@ -203,7 +203,7 @@ class Generator(ModelWriter):
         for update in training.updates:
             check_optimizer(self.plan, update.optimizer, update.at, self.shared.class_name)
         facts = self.shared.facts
-        facts["conditional"] = training.condition is not None
+        facts["conditional"] = training.condition is not None and not training.pauses
         training = with_clipping(self.plan, training, alone=not facts["replicated"] and not facts["horovod"])
         step = train_step_method(self, training)
         if step and facts["horovod"]:

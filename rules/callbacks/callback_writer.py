@@ -44,8 +44,9 @@ class CallbackWriter:
         self.data, self.validated = data, validated
         self.keras = f"{page.tf}.keras.callbacks"
 
-    def called(self, use: Use, model: str, parts: list[str], functions: Functions) -> str:
-        """The argument of `fit`: a LambdaCallback of `parts`, what its hooks became, and the summaries of a folder."""
+    def called(self, use: Use, model: str, parts: list[str], functions: Functions, ends: str = "") -> str:
+        """The argument of `fit`: a LambdaCallback of `parts`, what its hooks became, when it ends, and the summaries of a
+        folder."""
         hooks, found = use.hooks, [", ".join(parts)] if parts else []
         exports = self.exports.called(use, model, self.folder(use, model), functions)
         stops = [self._stop(use, stop, model, functions) for stop in hooks.stops]
@@ -64,7 +65,9 @@ class CallbackWriter:
         entries += [(self._evaluator(use, each, model), hooks.condition(each)) for each in hooks.evaluators]
         behind = [] if use.whole else stops
         if use.last_step is not None:
-            ends = f"{model}.optimizer.iterations.numpy() >= {self.page.closed(use.last_step)}"
+            last = f"{model}.optimizer.iterations.numpy() >= {self.page.closed(use.last_step)}"
+            ends = f"{ends} or {last}" if ends else last
+        if ends:
             called = functions.add(BATCH, "stop_at_last_step", [f"{model}.stop_training = True"], ends)
             behind.append(f"{self.keras}.LambdaCallback({called})")
         behind += [f"{self.keras}.TerminateOnNaN()"] if use.terminates else []

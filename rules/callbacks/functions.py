@@ -67,6 +67,7 @@ def of_functions(uses: Iterable[Use]) -> str:
             lines
             or use.logged_evaluations
             or use.last_step is not None
+            or use.pauses
             or use.hooks.stops
             or use.hooks.asked
             or use.hooks.conditions

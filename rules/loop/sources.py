@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from migrator.analyse.function.plan import Plan
 from migrator.analyse.function.translate import is_none
 from migrator.analyse.statements.names import reads
+from migrator.analyse.training.trainop import pauses
 from migrator.analyse.variables.scopes import variable_map
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
@@ -60,6 +61,8 @@ class Kind:
     """Whether its predictions may be given hooks, which it runs as they are."""
     takes_batches: bool = False
     """Whether hooks may take batches of their own beside those of the steps."""
+    pauses: bool = False
+    """Whether its step counts some of the batches only, as where gradients are summed up."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +99,8 @@ class Source:
     """Whether its predictions may be given hooks."""
     takes_batches: bool = False
     """Whether hooks may take batches of their own."""
+    pauses: bool = False
+    """Whether its step counts some of the batches only."""
 
     @property
     def warm(self) -> ast.expr | None:
@@ -193,8 +198,9 @@ def kind_of(plans: list[Plan]) -> Kind:
     named = OfModelFn(variable_map(plans[0])) if len(plans) == 1 else None
     shown = any(map(recorded, plans))
     return Kind(
-        dicts, refused, summaries, shown, signatures, hooks, starts=starts, variables=named, weights=weights_of(plans)
-    )
+        dicts, refused, summaries, shown, signatures, hooks,
+        starts=starts, variables=named, weights=weights_of(plans), pauses=any(map(pauses, plans)),
+    )  # fmt: skip
 
 
 def kind_of_keras(project: Project, construction: Construction) -> Kind:
@@ -278,6 +284,7 @@ def _source(
         name,
         kind.watched,
         kind.takes_batches,
+        kind.pauses,
     )
     if named and (kind.compiled or kind.model is not None):
         return "values of a checkpoint, which may be that of an Estimator without a model_fn"

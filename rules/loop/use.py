@@ -186,9 +186,20 @@ class Use(Place):
         return None if last is self.limit else last
 
     @property
+    def pauses(self) -> bool:
+        """Whether its step counts some of its batches only."""
+        return self.method == "train" and any(source.pauses for source in self.sources)
+
+    @property
     def single(self) -> bool:
         """Whether callbacks wait for each step."""
-        return self.hooks.single or bool(self.own) or self.last_step is not None or bool(self.logged_evaluations)
+        return (
+            self.pauses
+            or self.hooks.single
+            or bool(self.own)
+            or self.last_step is not None
+            or bool(self.logged_evaluations)
+        )
 
     @property
     def wanted(self) -> list[tuple[str, StepValue]]:

@@ -21,6 +21,7 @@ from ..estimator_calls.estimator_values import Construction
 from ..exports.exportwriter import ExportWriter
 from .comments import comments
 from .flow.handed import Handed
+from .flow.pauses import is_new, until
 from .inputs import Input
 from .loop import Loop
 from .making import Compiled, Names, is_held, made, restored, restoring, strategies
@@ -192,9 +193,13 @@ class LoopWriter:
         limit, goes_on = use.limit, self.loop.goes_on(use)
         if use.by_epochs:
             return self._epochs(use, model, data, goes_on)
-        lines = []
-        steps = ""
-        if limit is not None and use.to_step and goes_on:
+        lines: list[str] = []
+        steps, ends = "", ""
+        if limit is not None and use.pauses:
+            (last,), lines = self._numbers(use, max_steps=limit) if use.to_step else (["last_step"], [])
+            above, ends, endless = until(use, model, self.page.operand(limit), last, goes_on)
+            lines, data = [*lines, *above], data + endless
+        elif limit is not None and use.to_step and goes_on:
             steps = self.module.unused_name("steps", use.call)
             text = (
                 f"({self.page.text(limit)} or {self.page.library('sys')}.maxsize)"
@@ -213,7 +218,7 @@ class LoopWriter:
             behind = self.spread.behind(use, self._data(use.validation.input), self._means(use, model))
         data += "" if behind else self._validation(use)
         functions = Functions(self.page, use.call)
-        callbacks = self._callbacks(use, model, functions)
+        callbacks = self._callbacks(use, model, functions, ends)
         inner = [*functions.lines, *self.callbacks.recording(use, model), *of_what_is_gone(use)]
         made = [source.construction.call for source in use.sources]
         epoch = counter_of(self.module, use.call, made) if use.saves else None
@@ -224,7 +229,7 @@ class LoopWriter:
         inner += behind
         if use.saves:
             inner += self.exports.exported(use, model, self._own_folder(use, model))
-        return [*lines, *(self._inside(inner) if steps else inner)]
+        return [*lines, *(self._inside(inner) if lines and lines[-1].endswith(":") else inner)]
 
     def _fitted(self, use: Use, fit: str) -> list[str]:
         """A call of `fit`, and what the program reads of it."""
@@ -329,14 +334,18 @@ class LoopWriter:
                 lines = [text for at, text in found if not within((at, at + 1), kept)]
                 yield from self.page.instead(spec.statement, lines)
 
-    def _callbacks(self, use: Use, model: str, functions: Functions) -> str:
-        """The callbacks of a training in one epoch."""
+    def _callbacks(self, use: Use, model: str, functions: Functions, ends: str = "") -> str:
+        """The callbacks of a training in one epoch, that may end it."""
         interval, parts = use.interval, []
         if interval is not None and use.counted and not use.listens:
             every = self.page.closed(interval) if isinstance(interval, ast.expr) else str(interval)
-            save = f"{self._checkpoints(use, model)}.save({model}.optimizer.iterations)"
-            parts.append(functions.add(BATCH, "save_checkpoint", [save], f"(batch + 1) % {every} == 0"))
-        return self.callbacks.called(use, model, parts, functions)
+            checkpoints, step = self._checkpoints(use, model), f"{model}.optimizer.iterations"
+            above, when = [], f"(batch + 1) % {every} == 0"
+            if use.pauses:
+                name = self.module.unused_name("step", use.call)
+                above, when = [f"{name} = {step}.numpy()"], is_new(name, every, checkpoints)
+            parts.append(functions.add(BATCH, "save_checkpoint", [f"{checkpoints}.save({step})"], when, above))
+        return self.callbacks.called(use, model, parts, functions, ends)
 
     def _own_folder(self, use: Use, model: str) -> str:
         """The folder that a process writes SavedModels to: of several workers the first one alone to that of the checkpoints."""

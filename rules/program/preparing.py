@@ -40,6 +40,8 @@ _SPECS = frozenset({SPEC, "tensorflow.contrib.tpu.TPUEstimatorSpec"})
 _SIZED = frozenset(f"tensorflow.{name}" for name in ("zeros", "ones", "range", "eye", "TensorShape"))
 """Functions whose arguments are sizes."""
 _MINIMIZING = frozenset({"minimize", "apply_gradients", "compute_gradients", spec_heads.METHOD})
+_OPS = frozenset(f"tensorflow.{name}" for name in ("group", "assign", "assign_add", "assign_sub"))
+"""Functions that make what a train op runs."""
 
 
 def prepared(drafts: Drafts, constructions: Callable[[], list[Construction]]) -> None:
@@ -256,6 +258,7 @@ class Judge:
             name in known.metrics
             or name in known.training
             or name in known.steps
+            or name in _OPS
             or name.startswith("tensorflow.losses.")
         )
 

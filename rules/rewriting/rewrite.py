@@ -45,6 +45,7 @@ from ..hooks.watched_heads import settle_watched
 from ..inputs.lookup_tables import table_reference
 from ..inputs.one_shot import one_shot_changes
 from ..inputs.preprocessing_columns import SHARED_COLUMNS, ColumnEdits
+from ..loop.flow.pauses import check_pauses
 from ..loop.loop import Loop
 from ..loop.remarks import BY_EXAMPLES, of_cores, reports_loss
 from ..loop.writer import dropped
@@ -180,6 +181,8 @@ class ProgramRewrite(LoopRewrite):
     def _choose_loop(self) -> None:
         """Plain calls of `fit` and its like, or methods of the helpers."""
         self.loop = self._loop()
+        plans = [model.plan for model in self.model_fns.values() if model.plan is not None]
+        check_pauses(self.loop, plans)
         if not isinstance(self.loop, Loop) and any(is_extended(c) for c in self.constructions):
             raise KeepsHelpers(self.loop.reason)
         if isinstance(self.loop, Loop):

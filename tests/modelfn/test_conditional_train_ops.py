@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 from modelfn.programs import joined, manual_reason, method, migrate, model_fn
 
@@ -138,6 +140,106 @@ def test_ops_that_nobody_runs_are_left_out() -> None:
     assert text.count("zeros_like(total)") == 1
 
 
+COUNTED = """
+due = tf.equal(local_step % 4, 3)
+keep = 1.0 - tf.cast(tf.equal(local_step % 4, 0), tf.float32)
+added = [total.assign(total * keep + gradient) for total, gradient in zip(sums, gradients)]
+
+def apply():
+    with tf.control_dependencies(added):
+        return optimizer.apply_gradients(zip([total / 4 for total in sums], variables))
+
+def wait():
+    return tf.group(added)
+
+update = tf.cond(due, apply, wait)
+new_count = tf.cond(due, lambda: count + 1, lambda: count)
+train_op = tf.group(update, [local_step.assign(local_step + 1), count.assign(new_count)])
+"""
+COUNTER = (
+    "local_step = tf.get_variable('local_step', shape=[], dtype=tf.int32, trainable=False, "
+    "initializer=tf.zeros_initializer)"
+)
+
+
+USE = """
+
+def input_fn():
+    return tf.data.Dataset.from_tensors(({"x": [[1.0]]}, [[1.0]])).repeat()
+
+
+estimator = tf.estimator.Estimator(model_fn, "model", params={"every": 4})
+estimator.train(input_fn, max_steps=8000)
+"""
+
+
+def counted(train: str = COUNTED, sums: str = f"{COUNTER}\n{SUMS}", use: str = USE) -> str:
+    return program(train, "", sums).partition("\n\nestimator = ")[0] + use
+
+
+def test_the_step_counts_when_the_optimizer_is_applied() -> None:
+    text = migrate(counted())
+    step = unindented(method(text, "train_step"))
+    assert "keras.optimizers.Adam(0.1, epsilon=1e-8)" in text, "it counts its own steps"
+    assert "self.local_step = self.add_weight(" in text
+    assert "    total.assign(total * keep + gradient)\n" in step
+    assert (
+        "def step():\n    self.optimizer.apply_gradients(zip([total / 4 for total in sums], variables))\n\n"
+        "tf.cond(due, step, lambda: None)\nself.local_step.assign(self.local_step + 1)\n"
+    ) in step
+
+
+def test_apply_gradients_may_count_it() -> None:
+    train = APPLY.replace("variables)])\n", "variables)], count)\n").replace("tf.assign_add(count, 1)", "tf.no_op()")
+    step = unindented(step_of(counted(f"{ADD}\n{train}", SUMS)))
+    assert "\ntf.cond(tf.equal(count % 4, 3), step, lambda: None)\nreturn" in step
+
+
+def test_accumulation_is_a_choice() -> None:
+    inner = textwrap.indent(f"{COUNTER}\n{SUMS}\n{COUNTED.strip()}", "    ")
+    plain = "train_op = optimizer.apply_gradients(zip(gradients, variables), count)"
+    step = unindented(step_of(counted(f"if params['every'] > 1:\n{inner}\nelse:\n    {plain}", "")))
+    assert "\n    sums = zeros_like_weights(" in step
+    assert "\nelse:\n    self.optimizer.apply_gradients(zip(gradients, variables))\n" in step
+
+
+def test_a_training_ends_by_the_steps_of_the_optimizer() -> None:
+    text = migrate(counted())
+    assert "if model.optimizer.iterations.numpy() < 8000:\n" in text
+    assert "        if model.optimizer.iterations.numpy() >= 8000:\n            model.stop_training = True\n" in text
+    assert "model.fit(\n        input_fn(),\n        steps_per_epoch=-1," in text
+    assert 'step % 1000 == 0 and not str(checkpoints.latest_checkpoint).endswith(f"-{step}"):' in text
+    text = migrate(counted(use=USE.replace("max_steps=8000", "steps=8")))
+    assert "last_step = model.optimizer.iterations.numpy() + 8\n" in text
+
+
+def test_gradients_of_a_multiple_of_the_loss() -> None:
+    plain = "scaled = loss / params['every']\ngradients = tf.gradients(scaled, variables)"
+    for form in (plain, "gradients = tf.gradients(loss / params['every'], variables)"):
+        start = TRAIN.replace("gradients = tf.gradients(loss, variables)", form)
+        source = program(COUNTED, "", f"{COUNTER}\n{SUMS}", start).partition("\n\nestimator = ")[0] + USE
+        step = unindented(step_of(source))
+        name = "scaled" if form is plain else "scaled_loss"
+        assert f"    loss = self.compute_loss(x, y, y_pred, sample_weight)\n    {name} = loss / " in step
+        assert f"gradients = tape.gradient({name}, variables)\n" in step
+    start = TRAIN.replace("tf.gradients(loss, variables)", "tf.gradients(loss * loss, variables)")
+    assert "minimizes something else" in manual_reason(program(start=start))
+
+
+def test_a_name_of_a_variable_and_of_its_next_value_is_refused() -> None:
+    train = "local_step = tf.cond(local_step > 3, lambda: local_step.assign(0), lambda: local_step.assign_add(1))"
+    rest = COUNTED.replace("local_step.assign(local_step + 1), ", "")
+    assert "stands for a variable first" in manual_reason(counted(f"{train}\n{rest}"))
+
+
+def test_evaluations_amid_it_are_refused() -> None:
+    specs = "tf.estimator.TrainSpec(input_fn, max_steps=80), tf.estimator.EvalSpec(input_fn)"
+    use = USE.replace(
+        "estimator.train(input_fn, max_steps=8000)", f"tf.estimator.train_and_evaluate(estimator, {specs})"
+    )
+    assert "counts some of the batches only, in a training with evaluations" in manual_reason(counted(use=use))
+
+
 TURNS = """
 other = tf.train.MomentumOptimizer(0.1, 0.9)
 hidden, out = variables[:1], variables[1:]
@@ -179,13 +281,23 @@ def test_one_branch_only_counts() -> None:
             "the step is not seen to come before",
         ),
         (
-            program(
-                APPLY.replace("variables)])\n", "variables)], count)\n").replace(
-                    "tf.assign_add(count, 1)", "tf.no_op()"
+            counted(
+                COUNTED.replace("cond(due, lambda: count +", "cond(other, lambda: count +").replace(
+                    "keep =", "other = tf.equal(local_step % 2, 1)\nkeep ="
                 )
             ),
-            "the train op is not seen to be",
+            "not those of an optimizer",
         ),
+        (counted(COUNTED.replace("lambda: count + 1", "lambda: count + 2")), "the train op does more than"),
+        (
+            counted(
+                f"bump = local_step.assign(local_step + 1)\n{COUNTED}".replace(
+                    "[local_step.assign(local_step + 1), count", "[bump, count"
+                )
+            ),
+            "not seen to have got its value by then",
+        ),
+        (counted(sums=COUNTER.replace("False", "True") + f"\n{SUMS}"), "the train op does more than"),
         (program(APPLY.replace("apply, tf.no_op", "tf.no_op, apply()")), "a control dependency that is more than"),
         (program(sums=SUMS.replace("False", "True")), "tf.Variable"),
         (program(sums=SUMS.replace("zeros_like", "ones_like")), "tf.Variable"),

@@ -15,7 +15,9 @@ from migrator.analyse.function.translate import bind, is_none
 from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.flow import Leaf
 from migrator.analyse.training.optimizervalues import values_of
-from migrator.analyse.training.trainop import TrainOp, loss_text, same_value
+from migrator.analyse.training.scaledlosses import scaled
+from migrator.analyse.training.trainop import TrainOp, loss_text
+from migrator.analyse.training.trainways import same_value
 from migrator.analyse.training.updates import (
     GRADIENTS,
     Clipping,
@@ -249,7 +251,7 @@ class _Chain:
             self._variables(given["var_list"], at)
 
     def _loss(self, loss: ast.expr | None, at: Leaf, call: ast.Call) -> None:
-        if loss_text(self.plan, loss, at, call) != "loss":
+        if scaled(self.plan, loss, at) is not None or loss_text(self.plan, loss, at, call) != "loss":
             raise _Other
 
 

@@ -33,16 +33,17 @@ def condition_of(plan: Plan, node: ast.AST) -> ast.expr | None:
 def conditional(plan: Plan, ways: Sequence[Sequence[Part]]) -> ast.If | None:
     """The one condition that decides which updates run; None if none does. Raises Unsupported for more than that."""
     updates = {part.update.call: part.update for way in ways for part in way if part.update is not None}
-    found: set[ast.If] = set()
-    for update in updates.values():
-        arms = [frame.node for frame in update.at.arms]
-        found |= {node for node in arms if isinstance(node, ast.If) and condition_of(plan, node) is not None}
+    arms = {call: [frame.node for frame in update.at.arms] for call, update in updates.items()}
+    tests = {call: [node for node in nodes if condition_of(plan, node) is not None] for call, nodes in arms.items()}
+    found = {node for nodes in tests.values() for node in nodes}
     if not found:
         return None
-    first = next(iter(updates.values()))
-    if len(found) > 1 or any([f.node for f in u.at.arms] != list(found) for u in updates.values()) or len(ways) != 2:
-        raise Unsupported("updates under several conditions are not migrated yet", first.call)
-    return found.pop()
+    condition = found.pop()
+    inner = any(nodes and arms[call][-1] is not condition for call, nodes in tests.items())
+    if found or inner or (len(ways) != 2 and all(tests.values())):
+        raise Unsupported("updates under several conditions are not migrated yet", next(iter(updates)))
+    assert isinstance(condition, ast.If)
+    return condition
 
 
 def check_sums(plan: Plan, way: Sequence[Part], before: Callable[[Leaf], Sequence[Part]]) -> None:
@@ -53,6 +54,8 @@ def check_sums(plan: Plan, way: Sequence[Part], before: Callable[[Leaf], Sequenc
     changes = [part.change for part in way if part.change is not None]
     updates = [part.update for part in way if part.update is not None]
     for change in changes:
+        if change.counter is not None:
+            continue
         done = before(change.at) if not change.sums else ()
         if not change.sums and any(all(not is_same(part.update, update) for part in done) for update in updates):
             raise Unsupported("weights get other values, and the step is not seen to come before", change.node)

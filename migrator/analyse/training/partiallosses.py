@@ -6,7 +6,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
-from migrator.analyse.training.trainop import same_value
+from migrator.analyse.training.scaledlosses import scaled
+from migrator.analyse.training.trainways import same_value
 from migrator.analyse.training.updates import (
     GRADIENTS,
     differentiation_arguments,
@@ -31,6 +32,8 @@ def partial_losses(plan: Plan) -> dict[str, Leaf]:
     loss, end = plan.field("train", "loss"), plan.specs["train"].leaf
     for node, at in _differentiated(plan):
         if not isinstance(node, ast.Name) or loss is None or same_value(plan, node, at, loss, end):
+            continue
+        if scaled(plan, node, at) is not None:
             continue
         sources = plan.slicer.reaching(node.id, at.index, "train", at)
         if any(leaf in plan.gradients for leaf in sources) or not sources:

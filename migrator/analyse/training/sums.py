@@ -37,12 +37,15 @@ _ASSIGNMENTS = frozenset({"tensorflow.assign", "tensorflow.assign_add"})
 
 @dataclass(frozen=True)
 class Change:
-    """An op that adds to the variables of `sums`, or clears them; of no sums, one that gives weights values of their own."""
+    """An op that adds to the variables of `sums`, or clears them; of no sums, one that gives weights values of their own, or
+    a variable that counts (`counter`) another one."""
 
     node: ast.expr
     at: Leaf
     sums: str
     clears: bool
+    counter: Leaf | None = None
+    """The statement that makes the variable."""
 
 
 def sums_text(sums: Sums, writer: FunctionWriting) -> str:
@@ -198,10 +201,21 @@ def change_of(body: Body, node: ast.expr, at: Leaf) -> Change | None:
     if isinstance(variable, ast.Subscript) and isinstance(variable.value, ast.Name):
         held = variable.value.id
     if held is None or held not in body.sums:
-        return Change(node, at, "", False) if not adds and _bounds_weights(body, node, variable, value, at) else None
-    if not adds and not _is_zero(body, value, variable):
+        counter = _counter(body, variable, at) if call is node else None
+        bounds = counter is None and not adds and _bounds_weights(body, node, variable, value, at)
+        return Change(node, at, "", False, counter) if bounds or counter is not None else None
+    return Change(node, at, held, not adds and _is_zero(body, value, variable))
+
+
+def _counter(body: Body, variable: ast.expr, at: Leaf) -> Leaf | None:
+    """The statement that makes a variable of the program which is no weight to be trained, nor in a loop."""
+    made, where = body.followed_in(variable, at, "train")
+    name = body.module.resolve(made.func) if isinstance(made, ast.Call) else None
+    if not isinstance(variable, ast.Name) or not isinstance(made, ast.Call) or name not in (_VARIABLE, _GET):
         return None
-    return Change(node, at, held, not adds)
+    given = bind(made, _OF_VARIABLE if name == _VARIABLE else _OF_GET, "a variable")
+    trained = given.get("trainable")
+    return where if isinstance(trained, ast.Constant) and trained.value is False and not where.loops else None
 
 
 def _bounds_weights(body: Body, node: ast.expr, variable: ast.expr, value: ast.expr, at: Leaf) -> bool:

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.layers.objects import WEIGHTS, may_have_variables, object_of
 from migrator.analyse.statements.flow import Leaf
-from migrator.analyse.statements.names import reads
-from migrator.analyse.training.conditionalsteps import check_names, check_sums, conditional
+from migrator.analyse.training.conditionalsteps import arm_of, check_names, check_sums, conditional
+from migrator.analyse.training.counters import check_counters, steps_of
 from migrator.analyse.training.optimizervalues import check_seen, class_of_optimizer, is_training
 from migrator.analyse.training.orderedsteps import check_ordered_steps
+from migrator.analyse.training.scaledlosses import scaled
 from migrator.analyse.training.stepcount import is_step
 from migrator.analyse.training.sums import Change, makes_sums
-from migrator.analyse.training.trainways import dependencies, ways
+from migrator.analyse.training.trainways import dependencies, same_value, ways
 from migrator.analyse.training.updates import GRADIENTS, Clipping, Update, is_method
 from migrator.analyse.variables.averages import Averages
 from migrator.resolve.syntax import walk
@@ -48,6 +49,8 @@ class TrainOp:
     """What decides which of the updates runs in a step."""
     changes: tuple[Change, ...] = ()
     """What happens to sums of gradients."""
+    pauses: bool = False
+    """Whether the global step counts the steps of the optimizer only, which are fewer than the batches."""
     clipping: Clipping | None = None
     """What the optimizer does with the gradients of a train op that is `plain`."""
 
@@ -91,12 +94,18 @@ def train_op(plan: Plan) -> TrainOp | None:
     updates: dict[ast.Call, Update] = {}
     main: Update | None = None
     condition = conditional(plan, every)
+    trained = {
+        arm_of(p.update.at, condition) for way in every for p in way if p.update is not None and condition is not None
+    }
+    pauses = False
     for way in every:
         mine = [part.update for part in way if part.update is not None]
-        steps = sum(part.advances is not None for part in way)
-        if not mine and (condition is None or steps != 1):
+        steps = steps_of(plan, way, condition, trained)
+        if not mine and (condition is None or steps > 1):
             raise Unsupported("the train op is not seen to be `optimizer.minimize(loss)`", node)
+        pauses |= not mine and not steps
         check_sums(plan, way, lambda leaf: [part for before in dependencies(plan, leaf) for part in before])
+        check_counters(plan, way, lambda leaf: [part for before in dependencies(plan, leaf) for part in before])
         if len(mine) > 1:
             main = _check_several(plan, mine, steps, len(every))
         for update in mine:
@@ -112,7 +121,7 @@ def train_op(plan: Plan) -> TrainOp | None:
     averages = [part.averages for way in every for part in way if part.averages is not None]
     changes = tuple({part.change: None for way in every for part in way if part.change is not None})
     if condition is not None or changes:
-        return _with_sums(plan, ordered, changes, condition, averages)
+        return _with_sums(plan, ordered, changes, condition, averages, pauses)
     if averages:
         if len(ordered) > 1 or len(averages) > 1:
             raise Unsupported("averages of weights beside several train ops are not migrated yet", averages[0].call)
@@ -120,6 +129,7 @@ def train_op(plan: Plan) -> TrainOp | None:
     if main is not None:
         return TrainOp(tuple(ordered), plain=False, others=_attributes(plan, ordered, main))
     whole = all(update.minimizes and moves_all(plan, update) for update in ordered)
+    whole &= all(scaled(plan, update.arguments().get("loss"), update.at) is None for update in ordered)
     plain = whole and not plan.partial_losses
     if len({ast.dump(update.optimizer) for update in ordered}) > 1:
         if not plain or not all(isinstance(u.at.node, ast.Assign) and u.at.node.value is u.call for u in ordered):
@@ -128,6 +138,15 @@ def train_op(plan: Plan) -> TrainOp | None:
             raise Unsupported("`optimizer` is a name that the generated function needs", ordered[0].call)
         return TrainOp(tuple(ordered), plain=True, choice=True)
     return TrainOp(tuple(ordered), plain)
+
+
+def pauses(plan: Plan) -> bool:
+    """Whether the global step counts some of the batches only."""
+    try:
+        found = train_op(plan)
+    except Unsupported:
+        return False
+    return found is not None and found.pauses
 
 
 def moves_all(plan: Plan, update: Update) -> bool:
@@ -143,7 +162,12 @@ def moves_all(plan: Plan, update: Update) -> bool:
 
 
 def _with_sums(
-    plan: Plan, updates: list[Update], changes: tuple[Change, ...], condition: ast.If | None, averages: list[Averages]
+    plan: Plan,
+    updates: list[Update],
+    changes: tuple[Change, ...],
+    condition: ast.If | None,
+    averages: list[Averages],
+    pauses: bool,
 ) -> TrainOp:
     """The train op where a condition decides which updates run, or gradients are summed up."""
     if averages:
@@ -159,7 +183,7 @@ def _with_sums(
             "an optimizer class of the program beside another optimizer is not migrated yet", others[0].call
         )
     named = _attributes(plan, others, updates[-1])
-    return TrainOp(tuple(updates), plain=False, others=named, condition=condition, changes=changes)
+    return TrainOp(tuple(updates), plain=False, others=named, condition=condition, changes=changes, pauses=pauses)
 
 
 def _check_several(plan: Plan, updates: list[Update], steps: int, ways: int) -> Update:
@@ -225,7 +249,8 @@ def _check_update(plan: Plan, update: Update, steps: int | None) -> None:
     given = update.arguments()
     check_seen(plan, update.optimizer, update.at)
     if update.minimizes:
-        loss_text(plan, given.get("loss"), update.at, update.call)
+        if scaled(plan, given.get("loss"), update.at) is None:
+            loss_text(plan, given.get("loss"), update.at, update.call)
         variables = given.get("var_list")
         if isinstance(variables, (ast.List, ast.Tuple)) and not variables.elts:
             raise Unsupported("a list of variables is empty", variables)
@@ -256,16 +281,3 @@ def loss_text(plan: Plan, given: ast.expr | None, at: Leaf, call: ast.Call) -> s
     if isinstance(given, ast.Name) and given.id in plan.partial_losses:
         return f'losses["{given.id}"]'
     raise Unsupported("the train op minimizes something else than the loss of the spec", call)
-
-
-def same_value(plan: Plan, one: ast.expr, one_at: Leaf, other: ast.expr, other_at: Leaf) -> bool:
-    """Whether two expressions stand for one value: the same text, and no name in it rebound in between."""
-    if ast.dump(one) != ast.dump(other):
-        first, first_at = plan.followed_in(one, one_at, "train")
-        second, second_at = plan.followed_in(other, other_at, "train")
-        return first is second and first_at is second_at
-    return all(
-        plan.slicer.reaching(name, one_at.index, "train", one_at)
-        == plan.slicer.reaching(name, other_at.index, "train", other_at)
-        for name in reads(one)
-    )

@@ -13,7 +13,7 @@ from migrator.analyse.layers.objects import reads_updates
 from migrator.analyse.statements.flow import Leaf
 from migrator.analyse.statements.names import reads
 from migrator.analyse.training.conditionalsteps import condition_of
-from migrator.analyse.training.stepcount import counts_step
+from migrator.analyse.training.stepcount import Counted, counts_in_turn, counts_step
 from migrator.analyse.training.sums import Change, change_of
 from migrator.analyse.training.updates import Update, is_method
 from migrator.analyse.variables.averages import Averages, kept_averages
@@ -37,6 +37,8 @@ class Part:
     update: Update | None = None
     advances: ast.Call | None = None
     """What counts the global step."""
+    counted: Counted | None = None
+    """In which turn it does; None where in each."""
     averages: Averages | None = None
     change: Change | None = None
 
@@ -81,6 +83,10 @@ def ways(plan: Plan, node: ast.expr, at: Leaf) -> list[list[Part]]:
         return _joined([before, *(ways(plan, part, at) for part, at in inner)])
     if isinstance(value, ast.Call) and counts_step(plan, value, where):
         return _joined([before, [[Part(advances=value)]]])
+    counted = counts_in_turn(plan, value, where) if isinstance(value, ast.Call) else None
+    if counted is not None:
+        assert isinstance(value, ast.Call)
+        return _joined([before, [[Part(advances=value, counted=counted)]]])
     change = change_of(plan, value, where)
     if change is not None:
         return _joined([before, [[Part(change=change)]]])
@@ -229,3 +235,16 @@ def _only_updates(plan: Body, node: ast.expr, at: Leaf) -> bool:
     if isinstance(key, ast.Constant):
         return key.value == "update_ops"
     return key is not None and (plan.module.resolve(key) or "").endswith(".UPDATE_OPS")
+
+
+def same_value(plan: Plan, one: ast.expr, one_at: Leaf, other: ast.expr, other_at: Leaf) -> bool:
+    """Whether two expressions stand for one value: the same text, and no name in it rebound in between."""
+    if ast.dump(one) != ast.dump(other):
+        first, first_at = plan.followed_in(one, one_at, "train")
+        second, second_at = plan.followed_in(other, other_at, "train")
+        return first is second and first_at is second_at
+    return all(
+        plan.slicer.reaching(name, one_at.index, "train", one_at)
+        == plan.slicer.reaching(name, other_at.index, "train", other_at)
+        for name in reads(one)
+    )

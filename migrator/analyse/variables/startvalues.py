@@ -12,9 +12,11 @@ from migrator.analyse.function.translate import bind
 from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.effects import effects
 from migrator.analyse.statements.flow import Leaf
+from migrator.analyse.statements.names import reads
 from migrator.analyse.training.updates import is_method
 from migrator.analyse.variables.tf1names import names_table
 from migrator.analyse.variables.variablechoices import listed
+from migrator.analyse.variables.variablelists import is_trained
 from migrator.emit.writer import Writer
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Row, rows, statements, trimmed
@@ -161,11 +163,19 @@ class _StartWriter(Writer):
     def _check_order(self, node: ast.Call) -> None:
         """Refuse to look at variables before all of them are made, or once those of an optimizer are."""
         leaf = self.plan.flow.leaf_of(node)
-        if leaf is None or any(site.leaf.index > leaf.index for site in self.plan.sites):
+        later = [] if leaf is None else [site for site in self.plan.sites if site.leaf.index > leaf.index]
+        # Those of a list of trained ones are not the variables of a train op, such as its counters.
+        if leaf is None or (later and (any(map(is_trained, later)) or not self._is_of_trained(node, leaf))):
             raise Unsupported("first values are read before all variables are made", node)
         for other in self.plan.flow.leaves[: leaf.index]:
             if any(is_method(child, "minimize", "apply_gradients") for child in walk(other.node)):
                 raise Unsupported("first values are read when the optimizer has its variables", node)
+
+    def _is_of_trained(self, call: ast.Call, leaf: Leaf) -> bool:
+        """Whether a call is, or its arguments come from, a list of variables to be trained."""
+        sources = self.plan.slicer.closure(reads(call), leaf.index, "train", leaf)
+        calls = [call, *(node for source in sources for node in walk(source.node) if isinstance(node, ast.Call))]
+        return any(self.resolve(each.func) == "tensorflow.trainable_variables" for each in calls)
 
 
 def names_kept(generator: ModelWriter) -> list[tuple[str, str]]:

@@ -56,7 +56,7 @@ def _held(plan: Body, choice: Choice, node: ast.AST) -> list[tuple[Site, list[st
             answers = _by_scope(plan, site, choice, node)
         if len(answers) > 1 and not paths:
             raise Unsupported("a list of variables has some of those of one layer", node)
-        if True in answers and _is_trained(site):
+        if True in answers and is_trained(site):
             held.append((site, paths))
     return held
 
@@ -66,7 +66,7 @@ def _single(variables: list[tuple[str, tuple[Site, ...], set[bool]]]) -> list[st
     for path, sites, answers in variables:
         plain = not any(site.loops or site.first or site.layer.moving for site in sites)
         once = not any(isinstance(frame.node, ast.If) for site in sites for frame in site.leaf.arms)
-        if "*" in path or len(answers) > 1 or not plain or not once or not all(map(_is_trained, sites)):
+        if "*" in path or len(answers) > 1 or not plain or not once or not all(map(is_trained, sites)):
             return []
     return [path for path, _, answers in variables if True in answers]
 
@@ -96,7 +96,8 @@ def _by_scope(plan: Body, site: Site, choice: Choice, node: ast.AST) -> set[bool
     return {choice(f"{name}/{variable}:0") for name in numbered for variable, _ in site.layer.variables}
 
 
-def _is_trained(site: Site) -> bool:
+def is_trained(site: Site) -> bool:
+    """Whether a layer or variable is one of those to be trained."""
     value = next((k.value for k in site.call.keywords if k.arg == "trainable"), None)
     if value is None:
         return True

@@ -21,7 +21,7 @@ from migrator.analyse.variables.scopes import (
     variable_pairs,
 )
 from migrator.analyse.variables.variablechoices import EVERY, chosen, listed, needs_attributes
-from migrator.analyse.variables.variablelists import written
+from migrator.analyse.variables.variablelists import is_trained, written
 from migrator.resolve.syntax import walk
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def trainable_variables(plan: Body, where: str, class_name: str, call: ast.Call)
     if where not in ("loss", "train"):
         raise Unsupported("the list of trainable variables is used outside of the loss and the train op", call)
     leaf = plan.flow.first_of(call)
-    if leaf is None or any(site.leaf.index > leaf.index for site in plan.sites):
+    if leaf is None or any(is_trained(site) for site in plan.sites if site.leaf.index > leaf.index):
         raise Unsupported("the trainable variables are listed before all of them are made", call)
     if call.args or call.keywords:
         choice = listed(plan, call)

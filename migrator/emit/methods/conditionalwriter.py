@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.training.conditionalsteps import arm_of, condition_of
-from migrator.analyse.training.stepcount import counts_step
+from migrator.analyse.training.counters import is_read
+from migrator.analyse.training.stepcount import counts_in_turn, counts_step
 from migrator.analyse.training.sums import change_lines
 from migrator.rewrite import Row, defined, rows, trimmed
 
@@ -32,14 +33,19 @@ def op_rows(writer: TrainStepWriter, node: ast.expr) -> list[Row]:
         return [row for part in node.args for row in op_rows(writer, part)]
     known = isinstance(node, ast.Name) or (isinstance(node, ast.Call) and writer.resolve(node.func) == _NO_OP)
     counted = node.value if isinstance(node, ast.Attribute) and node.attr == "op" else node
-    if known or (isinstance(counted, ast.Call) and counts_step(writer.model, counted, writer.at)):
+    if known or (isinstance(counted, ast.Call) and _counts(writer, counted)):
         return []
     raise Unsupported("the train op does more than is seen", node)
 
 
+def _counts(writer: TrainStepWriter, call: ast.Call) -> bool:
+    """Whether a call counts the global step, which the optimizer does."""
+    return counts_step(writer.model, call, writer.at) or counts_in_turn(writer.model, call, writer.at) is not None
+
+
 def holds_op(writer: TrainStepWriter, node: ast.stmt) -> bool:
     """Whether a statement gives a name to changes of sums, alone or in a group."""
-    held = {id(change.node) for change in writer.train_op.changes}
+    held = {id(change.node) for change in writer.train_op.changes if not is_read(writer.model, change)}
     return isinstance(node, (ast.Assign, ast.Expr, ast.Return)) and any(id(part) in held for part in ast.walk(node))
 
 
@@ -66,11 +72,14 @@ def turn_rows(writer: TrainStepWriter, node: ast.If, arms: dict[str, list[Row]])
     for arm, body in arms.items():
         mine = [update for update in train_op.updates if arm_of(update.at, node) == arm]
         stepped = {train_op.attribute(update) for update in mine}
-        name = _name(writer, [ast.unparse(update.optimizer) for update in mine], names)
-        names.append(name)
-        counted = [f"self.{o}.iterations.assign_add(1)" for o in optimizers if o not in stepped]
+        body, optimized = trimmed(body), [ast.unparse(update.optimizer) for update in mine]
+        counted = [f"self.{o}.iterations.assign_add(1)" for o in optimizers if o not in stepped and not train_op.pauses]
         remark = ["# a step of training all the same"] if counted else []
-        found += [defined(f"def {name}()", [*trimmed(body), *rows([*remark, *counted])]), *rows([""])]
+        if not body and not counted:
+            names.append("lambda: None")
+            continue
+        names.append(_name(writer, optimized, names))
+        found += [defined(f"def {names[-1]}()", [*body, *rows([*remark, *counted])]), *rows([""])]
     return [*found, *writer.lines(f"{writer.tf}.cond({writer.text(condition)}, {', '.join(names)})")]
 
 

@@ -14,6 +14,7 @@ from migrator.analyse.statements.names import binds
 from migrator.analyse.training.conditionalsteps import condition_of
 from migrator.analyse.training.optimizervalues import makes_optimizer
 from migrator.analyse.training.replicas import check_replicas
+from migrator.analyse.training.scaledlosses import NAME, scaled
 from migrator.analyse.training.sums import sums_text
 from migrator.analyse.training.trainop import TrainOp, loss_text
 from migrator.analyse.training.trainways import GROUP, appended, parts_of
@@ -50,6 +51,8 @@ class TrainStepWriter(Writer):
         self.updates = {update.call: update for update in train_op.updates}
         self.read: set[str] = set()
         self.derivatives = 0
+        self.scaled: dict[str, str] = {}
+        """Multiples of the loss that gradients are of, by their names."""
         self.at: Leaf = train_op.updates[-1].at
         loss = generator.plan.field("train", "loss")
         self.loss_name = loss.id if isinstance(loss, ast.Name) else ""
@@ -87,7 +90,7 @@ class TrainStepWriter(Writer):
             name = self.resolve(node.func)
             if name == GRADIENTS:
                 given = differentiation_arguments(node)
-                loss = loss_text(self.model, given.get("ys"), self.at, node)
+                loss = self._loss(given.get("ys"), node)
                 return self._gradient(loss, self.text(given["xs"]))
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and not self.is_inner(node):
             if makes_optimizer(self.model, self.model.followed_in(node, self.at, "train")[0]):
@@ -108,6 +111,9 @@ class TrainStepWriter(Writer):
     def leaf(self, leaf: Leaf) -> list[Row]:
         """One statement."""
         self.at = leaf
+        for site in self.model.sites_in(leaf):
+            if site.layer.weight and not self.model.is_static(leaf):
+                raise Unsupported("a name stands for a variable first, and for something else below", leaf.node)
         sums = next((sums for sums in self.model.sums.values() if leaf in sums.leaves), None)
         if sums is not None:
             comments = self.remarks([leaf.node])
@@ -154,7 +160,7 @@ class TrainStepWriter(Writer):
         if "var_list" in given and not variables.isidentifier() and variables != "self.trainable_variables":
             name = next(n for n in ("variables", "trained", "trained_") if not self.model.is_local(n))
             before, variables = f"{name} = {variables}\n", name
-        loss = loss_text(self.model, given.get("loss"), self.at, update.call)
+        loss = self._loss(given.get("loss"), update.call)
         return f"{before}{optimizer}.apply_gradients(zip({self._gradient(loss, variables)}, {variables}))"
 
     def all_variables(self) -> str:
@@ -168,7 +174,18 @@ class TrainStepWriter(Writer):
 
     def _loss_of(self, call: ast.Call) -> str:
         """The loss that ``compute_gradients`` differentiates."""
-        return loss_text(self.model, gradient_arguments(call).get("loss"), self.at, call)
+        return self._loss(gradient_arguments(call).get("loss"), call)
+
+    def _loss(self, given: ast.expr | None, call: ast.Call) -> str:
+        """How the step writes what gradients are of."""
+        found = scaled(self.model, given, self.at)
+        if found is None:
+            return loss_text(self.model, given, self.at, call)
+        name, value = found
+        if name == NAME and self.model.is_local(NAME) or name in _OWN:
+            raise Unsupported(f"`{name}` is a name that the generated train_step needs", call)
+        self.scaled[name] = self.text(value)
+        return name
 
     def _variables_of(self, call: ast.Call) -> str:
         """The variables that ``compute_gradients`` differentiates by."""
@@ -268,7 +285,8 @@ def train_step_method(generator: ModelWriter, train_op: TrainOp) -> Sequence[Row
     if replicated:
         check_replicas(plan, train_op, writer.reads_loss)
     named = statements("variables = self.trainable_variables") if writer.names_variables else []
-    return _step_method(generator, [*named, *body], persistent=writer.derivatives > 1)
+    multiples = writer.lines(*(f"{name} = {value}" for name, value in writer.scaled.items()))
+    return _step_method(generator, [*named, *body], persistent=writer.derivatives > 1, multiples=multiples)
 
 
 def plain_step_method(generator: ModelWriter) -> Sequence[Row]:
@@ -282,8 +300,10 @@ def plain_step_method(generator: ModelWriter) -> Sequence[Row]:
     return _step_method(generator, minimized)
 
 
-def _step_method(generator: ModelWriter, body: Sequence[Row], persistent: bool = False) -> Sequence[Row]:
-    """A train step whose `body` updates the weights, on the gradients of a tape."""
+def _step_method(
+    generator: ModelWriter, body: Sequence[Row], persistent: bool = False, multiples: Sequence[Row] = ()
+) -> Sequence[Row]:
+    """A train step whose `body` updates the weights, on the gradients of a tape: those of the loss, or of `multiples` of it."""
     loss = "loss = self.compute_loss(x, y, y_pred, sample_weight)"
     metrics = "self.compute_metrics(x, y, y_pred, sample_weight)"
     return statements(
@@ -293,6 +313,7 @@ def _step_method(generator: ModelWriter, body: Sequence[Row], persistent: bool =
             with {tf}.GradientTape({persistent}) as tape:
                 y_pred = self(x, {labels}, training=True)
                 {loss}
+                {multiples}
             {body}
             return {results}
         """,
@@ -301,6 +322,7 @@ def _step_method(generator: ModelWriter, body: Sequence[Row], persistent: bool =
         persistent=given("persistent=True" if persistent else ""),
         labels=given(given_labels(generator)),
         loss=rows(["losses = self.compute_losses(x, y, y_pred)" if generator.plan.partial_losses else loss]),
+        multiples=list(multiples),
         body=body,
     )
 
@@ -315,7 +337,7 @@ def _needed(generator: ModelWriter, train_op: TrainOp, roots: list[Leaf]) -> lis
             continue
         if leaf not in roots and plan.is_static(leaf):
             continue
-        if leaf not in plan.gradients and leaf not in roots and plan.time(leaf) is Time.DYNAMIC:
+        if leaf not in plan.gradients and leaf not in roots and _time(plan, leaf) is Time.DYNAMIC:
             name = sorted(leaf.defs & writer.read)[0]
             raise Unsupported(f"the train op reads `{name}`, which the forward pass computes", leaf.node)
         chosen.append(leaf)
@@ -340,6 +362,12 @@ def _needed(generator: ModelWriter, train_op: TrainOp, roots: list[Leaf]) -> lis
             else:
                 writer.read |= frame.reads()
     return chosen[::-1]
+
+
+def _time(plan: Plan, leaf: Leaf) -> Time:
+    """When the values of a statement are known: another one may give the same names values that are known later."""
+    node = leaf.node
+    return min(plan.time(leaf), plan.times.of(node.value)) if isinstance(node, ast.Assign) else plan.time(leaf)
 
 
 def _has_effect(node: ast.stmt) -> bool:

@@ -30,13 +30,16 @@ def read_step_first(spec: Any) -> bool:
 
 
 def read_weights_first(spec: Any) -> bool:
-    """The same for weights: `AdamWOptimizer` of tf.contrib, for one, lets them decay while the gradients are computed."""
+    """The same for weights: `AdamWOptimizer` of tf.contrib, for one, lets them decay while the gradients are computed. And for
+    counters of the program: ``local_step.assign(local_step + 1)`` beside what asks whether a step is due."""
     import tensorflow as tf
 
     if spec.train_op is None or tf.distribute.has_strategy():
         return False
     needed = _needed(spec)
-    found = [_read_first(variable, needed) for variable in tf.compat.v1.trainable_variables()]  # each of them
+    step, every = tf.compat.v1.train.get_global_step(), tf.compat.v1.global_variables()
+    counters = [each for each in every if each.dtype.base_dtype.is_integer and not each.shape.rank and each is not step]
+    found = [_read_first(each, needed) for each in (*tf.compat.v1.trainable_variables(), *counters)]  # each of them
     return any(found)
 
 
