@@ -18,6 +18,7 @@ which says in one place what only matters in training.
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
@@ -90,7 +91,8 @@ def _of_values(module: Module, call: ast.Call) -> list[Change]:
     ((how, share),) = given.items()
     if how not in ("keep_prob", "rate") or not isinstance(inputs, ast.Name) or not _is_number(module, share):
         return []
-    if not _in_training(module, condition.test):
+    test = _needed(condition.test, [share])
+    if not _in_training(module, test):
         return []
     layers = ".contrib.layers.dropout" if how == "keep_prob" else ".layers.dropout"
     phase = "is_training" if how == "keep_prob" else "training"
@@ -99,7 +101,7 @@ def _of_values(module: Module, call: ast.Call) -> list[Change]:
         x=inputs.id,
         f=function.removesuffix(".nn.dropout") + layers,
         share=module.cst.expression(share),
-        test=module.cst.expression(condition.test),
+        test=_written(module, condition.test, test),
     )
     return _instead(module, condition, made, module.cst.statement(statement))
 
@@ -111,7 +113,10 @@ def _instead(module: Module, condition: ast.If, new: Statement, inner: Statement
 
 
 def _in_training(module: Module, test: ast.expr) -> bool:
-    """Whether a condition is that of training, or a name for it."""
+    """Whether a condition is that of training, or a name for it, maybe with another one on numbers: ``training and keep < 1``."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        others = [value for value in test.values if not _in_training(module, value)]
+        return len(others) < len(test.values) and all(_is_number(module, value) for value in others)
     if isinstance(test, ast.Name):
         bindings = module.bindings(test)
         if len(bindings) == 1 and isinstance(bindings[0].node, ast.arg):
@@ -173,16 +178,52 @@ def _of_cells(module: Module, call: ast.Call) -> list[Change]:
     if condition.body != [statement] or condition.orelse or wrapped_again(statement) is not call:
         return []
     functions = [node for node in module.ancestors(condition) if isinstance(node, ast.FunctionDef)]
-    if len(functions) < 2 or not _is_from_outside(module, condition.test, functions[0]):
+    asked = _needed(condition.test, keeps)
+    if len(functions) < 2 or not _is_from_outside(module, asked, functions[0]):
         return []
-    file, test = module.cst, module.cst.expression(condition.test)
+    file, test = module.cst, _written(module, condition.test, asked)
     now: dict[ast.AST, cst.BaseExpression] = {
         keep: expr("{keep} if {test} else 1.0", keep=file.expression(keep), test=test) for keep in keeps
     }
     return _instead(module, condition, file.statement(statement, now), file.statement(statement))
 
 
+def _needed(test: ast.expr, shares: Collection[ast.expr]) -> ast.expr:
+    """A condition without what asks whether anything is dropped: ``training`` of ``training and keep_prob < 1``."""
+    if not isinstance(test, ast.BoolOp) or not isinstance(test.op, ast.And):
+        return test
+    every = {ast.dump(share) for share in shares}
+    kept = [value for value in test.values if len(every) > 1 or not _asks_whether_less(value, every)]
+    return kept[0] if len(kept) == 1 else ast.copy_location(ast.BoolOp(test.op, kept), test)
+
+
+def _asks_whether_less(node: ast.expr, shares: Collection[str]) -> bool:
+    """Whether a test is ``keep < 1`` or ``rate > 0``."""
+    if not isinstance(node, ast.Compare) or len(node.ops) != 1 or ast.dump(node.left) not in shares:
+        return False
+    limit = {ast.Lt: 1, ast.Gt: 0}.get(type(node.ops[0]))
+    last = node.comparators[0]
+    return limit is not None and isinstance(last, ast.Constant) and last.value == limit
+
+
+def _written(module: Module, whole: ast.expr, test: ast.expr) -> cst.BaseExpression:
+    """The text of a condition, or of what is left of it."""
+    if test is whole or not isinstance(test, ast.BoolOp):
+        return module.cst.expression(test)
+    left, *more = map(module.cst.expression, test.values)
+    for value in more:
+        left = expr("{left} and {value}", left=left, value=value)
+    return left
+
+
 def _is_from_outside(module: Module, test: ast.expr, function: ast.FunctionDef) -> bool:
-    """Whether a condition is a name that a function around `function` binds."""
-    scope = module.scope(test).lookup(test.id) if isinstance(test, ast.Name) else None
-    return scope is not None and isinstance(scope.node, ast.FunctionDef) and scope.node is not function
+    """Whether a condition is a name that a function around `function` binds, or all of several are made of such names."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        return all(_is_from_outside(module, value, function) for value in test.values)
+    names = [node for node in walk(test) if isinstance(node, ast.Name)]
+    if not isinstance(test, (ast.Name, ast.Attribute, ast.Compare)) or not names:
+        return False
+    if any(isinstance(node, (ast.Call, ast.Subscript)) for node in walk(test)):
+        return False
+    scopes = [module.scope(node).lookup(node.id) for node in names]
+    return all(s is not None and isinstance(s.node, ast.FunctionDef) and s.node is not function for s in scopes)

@@ -43,6 +43,45 @@ def test_a_layer(dropout: str, rate: str, test: str) -> None:
     assert "if training" not in called
 
 
+@pytest.mark.parametrize(
+    ("test", "dropout", "told"),
+    [
+        ('training and params["keep"] < 1', 'tf.nn.dropout(net, params["keep"])', "training"),
+        (f'params["drop"] > 0 and {TRAIN}', 'tf.nn.dropout(net, rate=params["drop"])', "training"),
+        ('training and params["wide"]', "tf.nn.dropout(net, 0.9)", 'training and self.params["wide"]'),
+        (
+            'training and params["keep"] < 0.5',
+            'tf.nn.dropout(net, params["keep"])',
+            'training and self.params["keep"] < 0.5',
+        ),
+    ],
+)
+def test_a_condition_beside_that_of_training(test: str, dropout: str, told: str) -> None:
+    _, called = call(dropout, test)
+    assert f"    net = self.dropout(net, training={told})\n" in called
+
+
+PTB = """
+training = mode == tf.estimator.ModeKeys.TRAIN
+with tf.variable_scope("Model", initializer=tf.random_uniform_initializer(-0.1, 0.1)):
+    def make_cell():
+        cell = tf.nn.rnn_cell.BasicLSTMCell(4)
+        if training and params["keep"] < 1:
+            cell = tf.nn.rnn_cell.DropoutWrapper(cell, output_keep_prob=params["keep"])
+        return cell
+
+    cell = tf.nn.rnn_cell.MultiRNNCell([make_cell() for _ in range(2)])
+    outputs, _ = tf.nn.dynamic_rnn(cell, features["x"], dtype=tf.float32)
+    predictions = tf.layers.dense(outputs[:, -1], 1)
+"""
+
+
+def test_cells_of_a_function_in_a_scope_with_an_initializer() -> None:
+    made = method(migrate(model_fn(PTB)), "__init__")
+    assert 'cell = DropoutWrapper(cell, output_keep_prob=params["keep"])' in made
+    assert "DynamicRNN(cell, initializer=tf.keras.initializers.RandomUniform(-0.1, 0.1))" in made
+
+
 def test_one_layer_for_each_turn_of_a_loop() -> None:
     body = f"""
     kept = list(map(float, params["kept"].split(",")))

@@ -107,7 +107,8 @@ def check_scopes(plan: Body, sites: list[Site]) -> None:
                     "a variable_scope with an initializer or a regularizer has a name", node.optional_vars
                 )
     names = {holder(site) for site in sites if not site.layer.keras and not site.layer.weight} - {None}
-    names |= {name for leaf in plan.flow.leaves if _makes_cells(plan, leaf) for name in leaf.kills}
+    cells = [leaf for leaf in plan.flow.leaves if _makes_cells(plan, leaf) and not _only_makes(plan, leaf)]
+    names |= {name for leaf in cells for name in leaf.kills}
     for leaf in plan.flow.leaves if names else ():
         for keyword in ("initializer", "regularizer"):
             asked = _asked(plan, leaf, keyword)
@@ -120,6 +121,14 @@ def _makes_cells(plan: Body, leaf: Leaf) -> bool:
     """Whether a statement makes recurrent cells, or layers that run them."""
     calls = [node.func for node in walk(leaf.node) if isinstance(node, ast.Call)]
     return any(plan.module.resolve(function) in plan.translations.cells for function in calls)
+
+
+def _only_makes(plan: Body, leaf: Leaf) -> bool:
+    """Whether a statement defines a function that makes cells, and does nothing with them: a call of it makes no variables."""
+    calls = [node.func for node in walk(leaf.node) if isinstance(node, ast.Call)]
+    return isinstance(leaf.node, ast.FunctionDef) and all(
+        plan.module.resolve(f) in plan.translations.cells for f in calls
+    )
 
 
 def _says_how(scope: ast.expr) -> bool:
