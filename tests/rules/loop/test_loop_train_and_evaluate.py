@@ -231,7 +231,6 @@ def test_a_training_that_goes_on_counts_from_where_it_is() -> None:
         ("", called("make_input_fn(8, 1), hooks=[tf.train.StopAtStepHook(5)]")),
         ("", called("make_input_fn(8, 1)", "make_input_fn(4, 1), exporters=load()")),
         ("", SPECS + "print(train_spec.max_steps)\n"),
-        ("", SPECS.replace("tf.estimator.train", "result = tf.estimator.train")),
         ("", "name = make_input_fn\n" + SPECS.replace("TrainSpec(make_", "TrainSpec(name").replace("(name", "(name or ")),
         ("", "def specs():\n    " + SPECS.splitlines()[0] + "\n    return train_spec\n\n\n" + SPECS.replace(
             SPECS.splitlines()[0], "train_spec = specs()")),
