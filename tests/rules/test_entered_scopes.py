@@ -53,3 +53,36 @@ def test_scopes_that_hold_more_are_left(call: str) -> None:
 def test_a_scope_of_its_own_stays() -> None:
     text = migrate(program(call="slim.fully_connected(x, 4, scope='own')"))
     assert "name='own'" in text and 'name="second"' in text and 'name="first"' not in text
+
+
+LAYERS = """\
+net = features["x"]
+with tf.variable_scope("dnn"):
+    for number, units in enumerate([4, 3]):
+        with tf.variable_scope("hidden_%d" % number, values=(net,)) as hidden:
+            net = tf.layers.dense(net, units, activation=tf.nn.relu, name=hidden)
+            net = tf.layers.dropout(net, 0.1, training=mode == tf.estimator.ModeKeys.TRAIN)
+        tf.summary.scalar("%s/zeros" % hidden.name, tf.nn.zero_fraction(net))
+    with tf.variable_scope("logits") as scope:
+        predictions = tf.layers.dense(net, 1, name=scope)
+    print({read})
+"""
+
+
+def test_layers_of_tensorflow_in_scopes_with_numbers() -> None:
+    text = migrate(model_fn(LAYERS.format(read="scope.name")))
+    assert 'name="hidden_%d" % number' in text and 'name="logits"' in text and "variable_scope" not in text
+    assert '"dnn/dnn/hidden_%s/zeros" % number' in text and "print('dnn/logits')" in text
+
+
+@pytest.mark.parametrize("read", ["scope", "scope.original_name_scope", "scope.name, hidden.name"])
+def test_reads_of_a_scope_that_are_not_known(read: str) -> None:
+    assert manual_reason(model_fn(LAYERS.format(read=read)))
+
+
+def test_names_of_scopes_in_a_helper_depend_on_where_it_is_called() -> None:
+    helper = "import tensorflow as tf\n\n\ndef net(features, mode):\n"
+    body = "".join(f"    {line}\n" for line in LAYERS.format(read="scope.name").splitlines())
+    call = "with tf.variable_scope('all'):\n    predictions = net(features, mode)"
+    text = model_fn(call, before=f"{helper}{body}    return predictions\n")
+    assert "depends on where it is called" in manual_reason(text)
