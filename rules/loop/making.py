@@ -16,6 +16,7 @@ from ..distribute.spread import Spread
 from ..distribute.task_reads import resolver_line, resolver_of
 from ..distribute.tpu_facts import strategy_lines
 from .comments import comments, of_a_model
+from .flow.held import kept as kept_by
 from .flow.order import is_followed
 from .inputs import Input, given_parts
 from .loop import Distribution, Loop
@@ -301,6 +302,8 @@ def _restored(
     summaries = _recording(source, model, page, folder, told) if source.recorded else []
     if source.named:
         lines.append(f"{checkpoint}.tf1_names = {page.helper('NamesInCheckpoint')}({model}, {checkpoint})")
+    numbers = kept_by(source, ((use, use.fields) for use in names.loop.uses))
+    summaries += [f"{model}.{name} = {page.text(value)}" for name, value in numbers]
     return [
         f"{checkpoint} = {train}.Checkpoint(model={model})",
         *lines,

@@ -52,6 +52,8 @@ class Page:
             isinstance(node, ast.IfExp) and self.module.parent(node) is None
         ):  # of settings of several, or of another file
             return f"{self.text(node.body, instead)} if {self.text(node.test)} else {self.text(node.orelse, instead)}"
+        if isinstance(node, ast.Attribute) and self.module.parent(node) is None:  # which a model holds
+            return f"{self.text(node.value, instead)}.{node.attr}"
         return self._renderer.expression(node, known.get)
 
     def operand(self, node: ast.expr) -> str:

@@ -32,9 +32,9 @@ from .data.arrays import array_inputs
 from .data.datasets import Reader
 from .flow.building import building_of, is_shared_generator
 from .flow.executions import in_groups
+from .flow.held import NUMBERS, stands
 from .flow.lifetimes import of_folders
 from .flow.listed_checkpoints import FIRST, lists_checkpoints
-from .flow.objects import of_same_object
 from .flow.order import of_paths, of_starts
 from .inputs import given_parts
 from .keras_3 import otherwise
@@ -227,29 +227,14 @@ def _of_settings(uses: list[Use]) -> str:
     """Why settings of an Estimator cannot be written where it is used."""
     for use in uses:
         if not use.by_name:
-            told = [use.fields.get(name) for name in ("save_checkpoints_steps", "save_summary_steps")]
+            told = [use.fields.get(name) for name in NUMBERS]
             told += [part for each in use.inputs for part in given_parts(each.given)]
-            if not all(value is None or _is_everywhere(use, value) or of_same_object(use, value) for value in told):
+            if not all(value is None or stands(use, value) for value in told):
                 return reason_at("settings of an Estimator that is used elsewhere", use.module, use.call)
         several = use.saves or use.to_step or use.validation is not None
         if several and not is_simple(use.receiver):
             return reason_at("an Estimator in an expression that is not simple", use.module, use.call)
     return ""
-
-
-def _is_everywhere(use: Use, node: ast.expr) -> bool:
-    """Whether an expression of the code that makes an Estimator means the same where it is used."""
-    if isinstance(node, ast.Constant):
-        return True
-    module = use.sources[0].module
-    root = node
-    while isinstance(root, ast.Attribute):
-        root = root.value
-    if not isinstance(root, ast.Name) or use.module is not module or any(s.module is not module for s in use.sources):
-        return False
-    scope = module.scope(root).lookup(root.id)
-    here = module.scope(use.receiver).lookup(root.id)
-    return scope is not None and scope is here and scope.kind == "module" and len(module.bindings(root)) == 1
 
 
 def _of_names(modules: list[Module], uses: Sequence[Use | Export]) -> str:

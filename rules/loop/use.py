@@ -18,6 +18,7 @@ from ..callbacks.savers import Saver, definitions_of, references_of
 from ..exports.exporters import Exporter
 from .data.kinds import Data
 from .flow.chosen import SELDOM, fields_of
+from .flow.held import held
 from .flow.results import Result
 from .inputs import Input
 from .places import LOOPS
@@ -67,7 +68,7 @@ class Use(Place):
     @property
     def fields(self) -> dict[str, ast.expr]:
         """The settings of its Estimator, by name; a hook may say when it saves."""
-        told = fields_of(self.sources, self.method == "train") or {}
+        told = held(self, fields_of(self.sources, self.method == "train") or {})
         if self.saver is None or not self.saver.interval:
             return told
         return {**{n: v for n, v in told.items() if not n.startswith("save_checkpoints_")}, **self.saver.interval}

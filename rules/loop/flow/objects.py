@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 from migrator.resolve.module import Module
 
-from ..use import Use
+from ..sources import Place
 
 _CHANGES = frozenset({"clear", "pop", "popitem", "setdefault", "update"})
 """Methods by which a dict is changed."""
 _DEEP = 8
 
 
-def of_same_object(use: Use, node: ast.expr) -> bool:
+def of_same_object(use: Place, node: ast.expr) -> bool:
     """Whether methods of the object that makes an Estimator and uses it read the same: ``self.config["steps"]``."""
     module, part = use.sources[0].module, _part(node)
     if part is None or use.module is not module or any(source.module is not module for source in use.sources):

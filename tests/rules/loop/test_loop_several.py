@@ -186,7 +186,9 @@ def test_settings_that_methods_read_of_their_object(every: str) -> None:
 )
 def test_settings_of_an_object_that_may_change(every: str, more: str) -> None:
     files = run(MODEL + 'KEY = "every"\n' + TRAINER.format(every=every, base="Base") + more)
-    assert ".fit(" not in files["program.py"].after.decode()
+    text = files["program.py"].after.decode()
+    assert f".save_checkpoints_steps = {every}\n" in text
+    assert "% self.estimator.save_checkpoints_steps == 0:\n" in text
 
 
 def test_an_attribute() -> None:
