@@ -236,6 +236,29 @@ def test_left_alone(body: str, before: str, reason: str) -> None:
         migrate(model_fn(TRAINING + body, before=before))
 
 
+TABLE = """
+
+def pairs(x, units):
+    return tf.reduce_sum(tf.tile(x[:, :1], [1, 3]) * units, axis=1, keepdims=True)
+
+
+def deep(x, units):
+    return tf.layers.dense(x, units)
+
+
+TOWERS = {"pairs": pairs, "deep": deep}
+"""
+
+
+def test_a_table_of_functions_of_which_some_make_no_layers() -> None:
+    body = 'predictions = tf.layers.dense(TOWERS[params["name"]](features["x"], 4), 1)'
+    text = migrate(model_fn(body, before="import tensorflow as tf\n" + TABLE))
+    assert 'TOWERS = {"pairs": Pairs, "deep": Deep}' in text and 'self.tower_layer = TOWERS[params["name"]](4)' in text
+    assert "class Pairs(tf.keras.layers.Layer):" in text and 'self.tower_layer(features["x"])' in text
+    called = TABLE + "\nNUMBER = pairs(tf.ones([1, 3]), 2)\n"
+    assert "only some" in manual_reason(model_fn(body, before="import tensorflow as tf\n" + called))
+
+
 def test_a_closure_over_a_name_with_two_values() -> None:
     before = """
     def block(inputs, shortcut_fn):

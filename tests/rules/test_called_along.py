@@ -99,7 +99,7 @@ def test_variables_behind_a_value_go_through_the_bridge(imports: str, network: s
     found, reason = tier(imports, network, params)
     assert found == "bridge"
     unmoved = "tf.layers.dense is in code that does not move with the model_fn (nets.py:"
-    several = "only some of the functions that this may be make layers"
+    several = "a helper that makes layers is used outside of the model as well (nets.py:"
     assert reason.startswith((unmoved, several, "a function that makes layers is used for more than a call (nets.py:"))
 
 

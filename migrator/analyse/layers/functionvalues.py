@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from migrator.analyse.function.errors import Unsupported
 from migrator.normalise.functions.partials import PARTIAL
 from migrator.normalise.values.possible_values import PossibleValues, handed
+from migrator.resolve.calls import call_of
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 
@@ -84,7 +85,10 @@ class FunctionValues:
         way = handed(self._sublayers.project, module, node)
         if way is None:
             return []
-        made = [self._own(other, value) for other, value in way.values if not _is_none(value)]
+        values = [(other, value) for other, value in way.values if not _is_none(value)]
+        made = [self._own(other, value) for other, value in values]
+        if any(each is not None for each in made):  # the others are layers without weights
+            made = [each or self._without_weights(*place) for each, place in zip(made, values)]
         known = [each for each in made if each is not None]
         if known and len(known) == len(made):
             self._ways.append((module, way))
@@ -108,6 +112,22 @@ class FunctionValues:
         if partial is not None and (len(partial.args) > 1 or any(k.arg is None for k in partial.keywords)):
             raise Unsupported("a partial helper with positional arguments is not followed", partial)
         return Made(definition, module, reference, partial)
+
+    def _without_weights(self, module: Module, node: ast.expr) -> Made | None:
+        """A function that makes no layers, and that nothing calls by its name: it becomes a layer beside others."""
+        project = self._sublayers.project
+        found = project.definition(module, node)
+        if (
+            found is None
+            or not isinstance(found.node, ast.FunctionDef)
+            or not isinstance(node, (ast.Name, ast.Attribute))
+        ):
+            return None
+        scope = found.module.scope(found.module.parent(found.node) or found.node)
+        if any(call_of(*place) is not None for place in project.readers.of(found.module, scope, found.name)):
+            return None
+        self._sublayers.makes(found)
+        return Made(found, module, node)
 
     @staticmethod
     def _is_parameter(body: Body, node: ast.Name) -> bool:

@@ -99,6 +99,10 @@ class Sublayers:
                         break
         return self._needed[definition]
 
+    def makes(self, definition: Definition) -> None:
+        """Notes that a function is to become a layer whatever it does."""
+        self._needed[definition] = True
+
     def _method(self, module: Module, call: ast.Call) -> Definition | None:
         """The constructor or method of a class of the program that a call runs, unless the class is one of Keras."""
         definition = self.project.definition(module, call.func)
@@ -143,7 +147,10 @@ class Sublayers:
         if any(layer.reuse for layer in (first, *others)):
             raise Unsupported("a function that is told to share its variables is handed around", call)
         bodies = tuple(layer.helper for layer in others if layer.helper not in (None, first.helper))
+        table = call.func.value if isinstance(call.func, ast.Subscript) else None
         written = call.func.id if isinstance(call.func, ast.Name) else first.scope
+        if isinstance(table, ast.Name) and len(chosen) > 1:  # `TOWERS[name](x)`
+            written = table.id.lower().rstrip("s")
         if isinstance(call.func, ast.Call):  # `get_network(name)(x)`
             written = re.sub(r"^(get|find|lookup)_", "", ast.unparse(call.func.func).rpartition(".")[2])
         plain = stem(re.sub(r"_(fn|func|function)$", "", written))
