@@ -109,7 +109,7 @@ def compile_sources(python: Path, *folders: Path) -> None:
     Packages hold files that are not for this Python (templates, Python 2), which stay as they are.
     """
     if python.exists():
-        subprocess.run([python, "-m", "compileall", "-qq", "-j", "0", *folders], cwd=ROOT, check=False)
+        subprocess.run([python, "-W", "ignore", "-m", "compileall", "-qq", "-j", "0", *folders], cwd=ROOT, check=False)
 
 
 def create(directory: Path, environment: Environment) -> int:
