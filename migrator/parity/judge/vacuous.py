@@ -1,4 +1,4 @@
-"""What a training of the old program never exercised: equality says nothing about a clip that never clipped."""
+"""What the old program never exercised: equality says nothing about a clip that never clipped, a stop that never stopped."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from migrator.parity.probe.recorded.store import Reader
 
 
 def vacuous(old: Reader, tolerance: Tolerance) -> list[str]:
-    """Notes on gradient clips that changed nothing, and on regularizers that are too small to be seen."""
+    """Notes on gradient clips that changed nothing, regularizers that are too small to be seen, and choices without another."""
     steps, notes = list(old.of("step")), []
     clips = [event["clipped"] for event in steps if "clipped" in event]
     if clips and not any(clips):
@@ -22,4 +22,14 @@ def vacuous(old: Reader, tolerance: Tolerance) -> list[str]:
         notes.append(
             f"regularizers are at most {max(shares):.1e} of the loss, less than the tolerance: equality says little about them"
         )
+    stops = [event["stop"] for event in old.of("early stopping")]
+    if stops and not any(stops):
+        notes.append("early stopping never stopped the training: equality says nothing about when it does")
+    best: dict[str, list[bool]] = {}
+    for event in old.of("best export"):
+        best.setdefault(event["name"], []).append(event["made"])
+    for name, made in best.items():
+        if all(made):
+            why = "there was one evaluation alone" if len(made) == 1 else "each evaluation was better than those before"
+            notes.append(f"export to {name}: {why}: equality says nothing about what the best one is")
     return notes

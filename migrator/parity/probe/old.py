@@ -26,6 +26,7 @@ def _watch(recorder: Recorder, config: dict[str, Any]) -> None:
         shuffling.install(recorder.writer, estimators=True)
     gradients.install()
     exercised.install()
+    exercised.watch_choices(recorder.writer)
     recorder.loads.install()
     ownstate.install()
     checkpoints.watch(recorder.writer, config["sandbox"])

@@ -1,4 +1,4 @@
-"""Whether what the old program does to its gradients and its loss does anything: clips that clip, regularizers that count."""
+"""Whether what the old program has ready does anything: clips that clip, regularizers that count, stops that stop."""
 
 from __future__ import annotations
 
@@ -17,6 +17,37 @@ def install() -> None:
         for name, several in (("clip_by_global_norm", True), ("clip_by_norm", False)):
             if not hasattr(getattr(owner, name), "_parity"):
                 setattr(owner, name, _watched(getattr(owner, name), several))
+
+
+def watch_choices(writer: Any) -> None:
+    """Record what early stopping and exporters of the best model decide."""
+    import tensorflow as tf
+
+    exporter = tf.compat.v1.estimator.BestExporter
+    export = exporter.export
+
+    def watched_export(self: Any, *args: Any, **named: Any) -> Any:
+        path = export(self, *args, **named)
+        writer.event("best export", name=self.name, made=path is not None)
+        return path
+
+    exporter.export = watched_export
+    try:
+        from tensorflow_estimator.python.estimator.early_stopping import _StopOnPredicateHook as hook
+    except ImportError:
+        return
+    make = hook.__init__
+
+    def watched_make(self: Any, should_stop_fn: Any, *args: Any, **named: Any) -> None:
+        def should_stop() -> Any:
+            stop = should_stop_fn()
+            writer.event("early stopping", stop=bool(stop))
+            return stop
+
+        writer.event("early stopping", stop=False)
+        make(self, should_stop, *args, **named)
+
+    hook.__init__ = watched_make
 
 
 def _watched(function: Any, several: bool) -> Any:
