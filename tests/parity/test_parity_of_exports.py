@@ -155,8 +155,9 @@ def test_what_is_missing_is_a_difference(tmp_path: Path, old: Any, new: Any, sai
     assert [str(difference) for difference in recordings(tmp_path, old, new).differences] == ([said] if said else [])
 
 
-def test_an_old_program_that_ran_again_has_values_of_its_own(tmp_path: Path) -> None:
-    path = saved(tmp_path, 2.0, "raw")
+@pytest.mark.parametrize("default", [3.0, None])
+def test_an_old_program_that_ran_again_has_values_of_its_own(tmp_path: Path, default: Any) -> None:
+    path = parsing(tmp_path / "model", "lines", default)
     for side in ("old", "again"):
         writer = Writer(str(tmp_path / side))
         writer.event("step", stream=0, step=1, loss=1.0, sums={}, values={})
@@ -250,3 +251,62 @@ def test_a_file_beside_the_model_on_one_side(tmp_path: Path) -> None:
     report = CaseReport("case")
     compare(report, Reader(str(tmp_path / "old" / "recording")), Again(str(tmp_path / "again")))
     assert "the file one beside the model is on one side only" in [d.message for d in report.differences]
+
+
+def parsing(folder: Path, kind: str, default: Any, method: str = "tensorflow/serving/predict") -> str:
+    """A SavedModel that parses two numbers, the second one with a default, if any, out of ``lines`` or ``examples``."""
+    path, v1 = str(folder), tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as session:
+        placeholder = v1.placeholder(tf.string, [None])
+        if kind == "lines":
+            first, second = tf.io.decode_csv(
+                placeholder, [tf.zeros([0]), tf.zeros([0]) if default is None else [default]]
+            )
+        else:
+            spec = {"x": tf.io.FixedLenFeature([3], tf.float32), "z": tf.io.FixedLenFeature([], tf.float32, default)}
+            parsed = tf.io.parse_example(placeholder, spec)
+            first, second = parsed["x"][:, 0], parsed["z"]
+        info = v1.saved_model.build_tensor_info
+        signature = v1.saved_model.build_signature_def(
+            {"rows": info(placeholder)}, {"y": info(first / 2 + second)}, method
+        )
+        builder = v1.saved_model.Builder(path)
+        builder.add_meta_graph_and_variables(session, ["serve"], {"serving_default": signature})
+        builder.save()
+    return path
+
+
+@pytest.mark.parametrize("kind", ["lines", "examples"])
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (3.0, 3.0, ""),
+        (None, None, ""),
+        (float("nan"), float("nan"), ""),
+        (3.0, 4.0, "without the fields that have defaults: y differs by 1"),
+        (3.0, None, "without the fields that have defaults, if any, it fails in the new program alone"),
+    ],
+)
+def test_defaults_of_what_is_parsed_are_compared(tmp_path: Path, kind: str, old: Any, new: Any, said: str) -> None:
+    report, notes = compared(tmp_path, parsing(tmp_path / "a", kind, old), parsing(tmp_path / "b", kind, new))
+    assert [said in each.message for each in report.differences] == [True] * bool(said) and not notes
+    assert len(report.exports) == 1
+
+
+@pytest.mark.parametrize("method", ["predict", "classify"])
+def test_what_a_server_is_asked_for_is_compared(tmp_path: Path, method: str) -> None:
+    readers = []
+    for side, name in (("old", "predict"), ("new", method)):
+        path = parsing(tmp_path / side / "best" / "1", "lines", 1.0, f"tensorflow/serving/{name}")
+        writer = Writer(str(tmp_path / side / "recording"))
+        writer.event("step", stream=0, step=1, loss=1.0, sums={}, values={})
+        exports.record_kept(writer, [path])
+        writer.close()
+        readers.append(Reader(str(tmp_path / side / "recording")))
+    report = CaseReport("case")
+    compare(report, *readers)
+    said = (
+        "exports: export to best, serving_default: "
+        "the method name: old tensorflow/serving/predict, new tensorflow/serving/classify"
+    )
+    assert [str(each) for each in report.differences] == [said] * (method == "classify")

@@ -71,10 +71,14 @@ class Again(Reader):
         return iter([{"type": "mapping", "stream": stream, "pairs": found} for stream, found in pairs.items()])
 
 
+OUTPUTS = ("values", "of blank")
+"""What signatures give, for the rows of a batch and for one that lacks what it may lack."""
+
+
 def _repeated(event: dict[str, Any]) -> dict[str, Any]:
     """An export whose outputs are said to be those for the inputs of the same export of the first recording."""
     signatures = {
-        name: {**signature, "values": {str(event["call"]): signature["values"]} if "values" in signature else {}}
+        name: {**signature, **{part: {str(event["call"]): signature[part]} for part in OUTPUTS if part in signature}}
         for name, signature in event.get("signatures", {}).items()
     }
     return {**event, "signatures": signatures} if "signatures" in event else event

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+import numpy as np
+
 from migrator.parity.judge.distances import apart_text, array_distance, arrays_close
-from migrator.parity.judge.drift import Drift
+from migrator.parity.judge.drift import OUTPUTS, Drift
 from migrator.parity.judge.report import ArrayRow, CaseReport, Difference
 from migrator.parity.probe.recorded.store import Reader
 
@@ -62,6 +64,11 @@ def _kept(old: Reader, new: Reader) -> list[Difference]:
                 if left[0][age].get(name) != left[1][age].get(name):
                     problem = "differs" if name in left[0][age] and name in left[1][age] else "is on one side only"
                     found.append(Difference("exports", where, f"the file {name} beside the model {problem}"))
+            ours, theirs = (event["methods"].get(str(age), {}) for event in events)
+            for name in sorted(ours.keys() & theirs.keys()):
+                if ours[name] != theirs[name]:
+                    message = f"the method name: old {ours[name]}, new {theirs[name]}"
+                    found.append(Difference("exports", f"{where}, {name}", message))
     return found
 
 
@@ -94,7 +101,9 @@ def _export(
             side = "new" if name not in theirs else "old"
             found.append(Difference("exports", where, f"the signature {name!r} is missing in the {side} program"))
         else:
-            values = {**theirs[name], "values": theirs[name]["values"].get(str(a["call"]), {})}
+            call = str(a["call"])
+            given = {part: theirs[name].get(part, {}).get(call) for part in OUTPUTS}
+            values = {**theirs[name], **given, "values": given["values"] or {}}
             kept = _without_repeated(report, f"{where}, {name}", ours[name], values, old)
             found += _signature(report, f"{where}, {name}", kept, values, old, new, drift)
     return found
@@ -123,7 +132,7 @@ def _signature(
         if a[side] != b[side]:
             texts = [", ".join(f"{key}: {kind}" for key, kind in sorted(part[side].items())) for part in (a, b)]
             return [Difference("exports", where, f"{side}: old {texts[0]}; new {texts[1]}")]
-    found = []
+    found = _blanks(report, where, a, b, old, new, drift)
     for key in sorted(a.get("values", {})):
         if key not in b["values"]:
             found.append(
@@ -141,3 +150,27 @@ def _signature(
         elif not equal:
             found.append(Difference("exports", where, apart_text(key, x, y, *distance)))
     return found
+
+
+def _blanks(
+    report: CaseReport, where: str, a: dict[str, Any], b: dict[str, Any], old: Reader, new: Reader, drift: Drift
+) -> list[Difference]:
+    """The difference of what a signature makes of a line or an example that lacks all that it may lack, if any."""
+    if "blank" not in a:
+        return []
+    if a["of blank"] is None or b["of blank"] is None:
+        if a["of blank"] == b["of blank"]:
+            return []
+        side = "old" if a["of blank"] is None else "new"
+        message = f"without the fields that have defaults, if any, it fails in the {side} program alone"
+        return [Difference("exports", where, message)]
+    for key in sorted(a["of blank"].keys() & b["of blank"].keys()):
+        x, y = old.array(a["of blank"][key]), new.array(b["of blank"][key])
+        if x.dtype.kind == y.dtype.kind == "f" and x.shape == y.shape and (np.isnan(x) == np.isnan(y)).all():
+            x, y = np.nan_to_num(x), np.nan_to_num(y)
+        distance = array_distance(x, y)
+        near = arrays_close(*distance, report.tolerance) or drift.excuses(distance[1], "exports", where, key)
+        if x.shape != y.shape or not near:
+            text = apart_text(key, x, y, *distance)
+            return [Difference("exports", where, f"without the fields that have defaults: {text}")]
+    return []

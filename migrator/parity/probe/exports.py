@@ -1,8 +1,8 @@
 """What the signatures of exported SavedModels compute: the same inputs are fed to those of both sides.
 
 The old side makes the inputs, from the newest batch that its model was given: rows of features by the names of the inputs, or
-serialized examples with the features that the graph parses; lines of a table are made up. Both sides load what they export into
-a session of its own.
+serialized examples with the features that the graph parses; lines of a table are made up. What parses them gets one more that
+lacks all it may lack. Both sides load what they export into a session of its own.
 """
 
 from __future__ import annotations
@@ -96,12 +96,14 @@ def note_others(replay: Any, sandbox: str, since: float) -> None:
 def record_kept(writer: store.Writer, exported: list[str]) -> None:
     """Record which of the SavedModels in `exported` are left at the end of a run, by folder.
 
-    They are counted from the newest on, from 0, and come with what was copied beside them (`assets_extra`).
+    They are counted from the newest on, from 0, and come with what was copied beside them (`assets_extra`), and with what
+    servers are asked for by their signatures, which may be written after all else.
     """
     for folder in dict.fromkeys(folder_of(path) for path in exported):
         written = [path for path in exported if folder_of(path) == folder]
-        left = {str(age): _copied(path) for age, path in enumerate(reversed(written)) if os.path.isdir(path)}
-        writer.event("kept exports", folder=folder, written=len(written), left=left)
+        there = {str(age): path for age, path in enumerate(reversed(written)) if os.path.isdir(path)}
+        left, methods = ({age: told(path) for age, path in there.items()} for told in (_copied, _methods))
+        writer.event("kept exports", folder=folder, written=len(written), left=left, methods=methods)
 
 
 def _copied(path: str) -> dict[str, str]:
@@ -112,6 +114,17 @@ def _copied(path: str) -> dict[str, str]:
             with open(file, "rb") as opened:
                 found[os.path.relpath(file, extra)] = hashlib.sha256(opened.read()).hexdigest()
     return found
+
+
+def _methods(path: str) -> dict[str, str]:
+    """The method names of signatures."""
+    from tensorflow.python.saved_model import loader_impl
+
+    try:
+        (graph,) = loader_impl.parse_saved_model(path).meta_graphs
+    except (OSError, ValueError):  # there is none, or several
+        return {}
+    return {name: signature.method_name for name, signature in graph.signature_def.items() if not name.startswith("__")}
 
 
 def _full(path: Any) -> str:
@@ -135,6 +148,10 @@ def record(writer: store.Writer, call: int, path: Any, features: Any, note: Call
                 fed = {key: _fed(session, key, info, features) for key, info in signature.inputs.items()}
                 values = _computed(writer, session, signature, fed)
                 fields.update(fed={key: writer.array(value) for key, value in fed.items()}, values=values)
+                blank = {key: _blank(session, info, features) for key, info in signature.inputs.items()}
+                if all(value is not None for value in blank.values()):
+                    fields["blank"] = {key: writer.array(value) for key, value in blank.items()}
+                    fields["of blank"] = _or_error(writer, session, signature, blank)
             except NotFed as problem:
                 left.setdefault(str(problem), []).append(name)
             except Exception as error:  # whatever running it may raise: the program goes on
@@ -150,13 +167,19 @@ def repeat(writer: store.Writer, reader: store.Reader, events: list[dict[str, An
     signatures: dict[str, Any] = {}
     with _loaded(path) as (session, found):
         for name, signature in sorted(found.items()):
-            inputs, values = _types(signature.inputs), {}
+            fields: dict[str, Any] = {"inputs": _types(signature.inputs), "outputs": _types(signature.outputs)}
+            fields.update({"values": {}, "of blank": {}})
             for event in events:
-                recorded = event["signatures"].get(name, {})
-                if "fed" in recorded and recorded["inputs"] == inputs:
-                    fed = {key: reader.array(value) for key, value in recorded["fed"].items()}
-                    values[str(event["call"])] = _computed(writer, session, signature, fed)
-            signatures[name] = {"inputs": inputs, "outputs": _types(signature.outputs), "values": values}
+                recorded, call_of = event["signatures"].get(name, {}), str(event["call"])
+                fed, blank = (
+                    {key: reader.array(value) for key, value in recorded.get(part, {}).items()}
+                    for part in ("fed", "blank")
+                )
+                if fed and recorded["inputs"] == fields["inputs"]:
+                    fields["values"][call_of] = _computed(writer, session, signature, fed)
+                    if blank:
+                        fields["of blank"][call_of] = _or_error(writer, session, signature, blank)
+            signatures[name] = fields
     writer.event("export", call=call, folder=folder_of(path), signatures=signatures)
 
 
@@ -189,6 +212,16 @@ def _computed(writer: store.Writer, session: Any, signature: Any, fed: dict[str,
     wanted = {key: info.name for key, info in signature.outputs.items() if info.name}
     values = session.run(wanted, {signature.inputs[key].name: value for key, value in fed.items()})
     return {key: writer.array(value) for key, value in values.items()}
+
+
+def _or_error(writer: store.Writer, session: Any, signature: Any, fed: dict[str, Any]) -> dict[str, Any] | None:
+    """The outputs by name; None if TensorFlow refuses the inputs."""
+    import tensorflow as tf
+
+    try:
+        return _computed(writer, session, signature, fed)
+    except tf.errors.OpError:
+        return None
 
 
 def _fed(session: Any, key: str, info: Any, features: Any) -> Any:
@@ -234,6 +267,26 @@ def _parser(tensor: Any) -> Any:
     return None
 
 
+def _blank(session: Any, info: Any, features: Any) -> Any:
+    """One line or example that lacks what the graph has defaults for, or all if it has none; None if it parses nothing."""
+    import tensorflow as tf
+
+    tensor = session.graph.get_tensor_by_name(info.name)
+    parser = _parser(tensor) if tensor.dtype == tf.string else None
+    if parser is None:
+        return None
+    if parser.type == _CSV:
+        optional = [bool(len(session.run(default))) for default in parser.inputs[1:]]
+        mark = parser.get_attr("field_delim")
+        fields = _lines(parser)[0].split(mark)
+        blank = [b"" if left_out or not any(optional) else field for field, left_out in zip(fields, optional)]
+        return np.array([mark.join(blank)], object)
+    sparse, dense = _keys(session, parser)
+    optional = [bool(np.size(session.run(each))) for each in parser.inputs[-len(dense) :]] if dense else []
+    left_out = [*sparse, *(key for key, there in zip(dense, optional) if there)] or dense
+    return _examples(session, parser, features, frozenset(left_out))[:1]
+
+
 def _lines(parser: Any) -> Any:
     """Lines of a table with small numbers and words."""
     kinds, mark = parser.get_attr("OUT_TYPE"), parser.get_attr("field_delim").decode()
@@ -248,20 +301,25 @@ def _lines(parser: Any) -> Any:
     return np.array(lines, object)
 
 
-def _examples(session: Any, parser: Any, features: Any) -> Any:
+def _keys(session: Any, parser: Any) -> tuple[list[bytes], list[bytes]]:
+    """The names of the sparse and of the dense features that a graph parses. Raises NotFed if there are others."""
+    if parser.type == "ParseExampleV2":
+        if len(session.run(parser.inputs[4])):
+            raise NotFed("it parses ragged features")
+        sparse, dense = (list(session.run(parser.inputs[index])) for index in (2, 3))
+        return sparse, dense
+    numbers = parser.get_attr("Nsparse"), parser.get_attr("Ndense")
+    keys = [session.run(part) for part in parser.inputs[2 : 2 + sum(numbers)]]
+    return keys[: numbers[0]], keys[numbers[0] :]
+
+
+def _examples(session: Any, parser: Any, features: Any, left_out: frozenset[bytes] = frozenset()) -> Any:
     """Serialized examples with what a graph parses, as far as the features have it. Raises NotFed for parsers of others."""
     import tensorflow as tf
 
     if not isinstance(features, dict):
         raise NotFed("the features of the model have no names")
-    if parser.type == "ParseExampleV2":
-        if len(session.run(parser.inputs[4])):
-            raise NotFed("it parses ragged features")
-        sparse, dense = (list(session.run(parser.inputs[index])) for index in (2, 3))
-    else:
-        numbers = parser.get_attr("Nsparse"), parser.get_attr("Ndense")
-        keys = [session.run(part) for part in parser.inputs[2 : 2 + sum(numbers)]]
-        sparse, dense = keys[: numbers[0]], keys[numbers[0] :]
+    sparse, dense = _keys(session, parser)
     kinds = dict(zip(dense, parser.get_attr("Tdense")))
     kinds.update(zip(sparse, parser.get_attr("sparse_types")))
     shapes = dict(zip(dense, parser.get_attr("dense_shapes")))
@@ -272,6 +330,8 @@ def _examples(session: Any, parser: Any, features: Any) -> Any:
         example = tf.train.Example()
         for key, kind in kinds.items():
             name = key.decode()
+            if key in left_out:
+                continue
             if name in features:
                 values = _row(features[name], row)
             elif key in shapes:
