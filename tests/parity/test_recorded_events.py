@@ -131,13 +131,30 @@ def test_buffers_to_shuffle_in(tmp_path: Path, old: list[int], new: list[int], e
     assert said(judged(tmp_path, *sides, mode="live")) == expected
 
 
-@pytest.mark.parametrize(("other", "expected"), [("int64", []), ("int32", ["x: old int64, new int32"])])
-def test_types_of_predictions(tmp_path: Path, other: str, expected: list[str]) -> None:
+def test_what_is_shuffled(tmp_path: Path) -> None:
+    def shuffled(*ways: str) -> list[dict[str, str]]:
+        return [{"type": "shuffle", "text": "Dataset.shuffle", "how": how} for how in ways]
+
+    assert said(judged(tmp_path / "equal", shuffled("anew", "once"), shuffled("once", "anew"), mode="live")) == []
+    found = said(judged(tmp_path / "other", shuffled("anew"), shuffled("once"), mode="live"))
+    assert found == ["batches: what is shuffled: old anew, new once"]
+
+
+@pytest.mark.parametrize(
+    ("other", "shape", "expected"),
+    [
+        ("int64", [2], []),
+        ("int32", [2], ["x: old int64, new int32"]),
+        ("int64", [2, 1], ["x: rows of old shape [], new [1]"]),
+    ],
+)
+def test_types_of_predictions(tmp_path: Path, other: str, shape: list[int], expected: list[str]) -> None:
     events = []
     for side, kind in (("old", "int64"), ("new", other)):
         writer = Writer(str(tmp_path / side))
         writer.event("step", stream=0, step=1, loss=1.0, sums={}, values={})
-        outputs = {"x": writer.array(np.array([1, 2], kind)), "word": writer.array(np.array([b"a"], object))}
+        values = np.array([1, 2], kind).reshape([2] if side == "old" else shape)
+        outputs = {"x": writer.array(values), "word": writer.array(np.array([b"a"], object))}
         writer.event("predictions", call=1, outputs=outputs, complete=True)
         writer.close()
         events.append(Reader(str(tmp_path / side)))

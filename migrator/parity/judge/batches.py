@@ -27,6 +27,10 @@ def compare_batches(old: Reader, new: Reader) -> tuple[int, list[Difference], li
     if shuffles[0] == shuffles[1] and sizes[0] != sizes[1]:
         ours, theirs = (", ".join(map(str, side)) or "of unknown size" for side in sizes)
         found.append(Difference("batches", "", f"buffers to shuffle in: old {ours}, new {theirs}"))
+    ways = [{event["how"] for event in reader.of("shuffle") if event.get("how")} for reader in (old, new)]
+    if shuffles[0] == shuffles[1] and ways[0] != ways[1]:
+        ours, theirs = ("; ".join(sorted(each)) for each in ways)
+        found.append(Difference("batches", "", f"what is shuffled: old {ours}, new {theirs}"))
     if bool(shuffles[0]) != bool(shuffles[1]):
         side, other = ("old", "new") if shuffles[0] else ("new", "old")
         found.append(Difference("batches", "", f"the {side} program shuffles its input, the {other} one does not"))

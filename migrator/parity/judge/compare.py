@@ -343,6 +343,9 @@ def _predictions(report: CaseReport, old: Reader, new: Reader, drift: Drift) -> 
             report.predictions.append(ArrayRow(where, key, key, tuple(x.shape), *distance, equal))
             if len(x) != len(y):
                 found.append(Difference("predictions", where, f"{key}: old {len(x)} rows, new {len(y)} rows"))
+            elif x.shape != y.shape and x.size == y.size:
+                texts = [list(side.shape[1:]) for side in (x, y)]
+                found.append(Difference("predictions", where, f"{key}: rows of old shape {texts[0]}, new {texts[1]}"))
             elif not equal:
                 found.append(Difference("predictions", where, apart_text(key, x, y, *distance)))
     return found

@@ -1,7 +1,7 @@
 """Live mode: input pipelines run on both sides without shuffling, so that their batches can be compared in order.
 
 The order that `shuffle` gives differs between TensorFlow versions even with equal seeds. Whether a side asked for
-shuffling is written to its recording: a forgotten `shuffle` is a difference.
+shuffling is written to its recording, and what is shuffled: a forgotten `shuffle` is a difference.
 """
 
 from __future__ import annotations
@@ -17,16 +17,19 @@ def install(writer: store.Writer, estimators: bool) -> None:
     """Patch datasets and, if `estimators`, the input functions that come with Estimators."""
     import tensorflow as tf
 
-    seen: set[tuple[str, int | None]] = set()
+    seen: set[tuple[str, int | None, str]] = set()
 
-    def say(what: str, size: Any = None) -> None:
+    def say(what: str, size: Any = None, how: str = "") -> None:
         size = int(size) if isinstance(size, (int, np.integer)) else None
-        if (what, size) not in seen:
-            seen.add((what, size))
-            writer.event("shuffle", text=what, size=size)
+        if (what, size, how) not in seen:
+            seen.add((what, size, how))
+            writer.event("shuffle", text=what, size=size, how=how)
 
-    def shuffle(self: Any, buffer_size: Any, *args: Any, **named: Any) -> Any:
-        say("Dataset.shuffle", buffer_size)
+    def shuffle(
+        self: Any, buffer_size: Any, seed: Any = None, reshuffle_each_iteration: Any = None, *args: Any, **named: Any
+    ) -> Any:
+        again = "anew in each pass" if reshuffle_each_iteration in (None, True) else "once for all passes"
+        say("Dataset.shuffle", buffer_size, ", ".join([again, *_made_of(self)]))
         return self
 
     def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: Any = None) -> Any:
@@ -44,6 +47,19 @@ def install(writer: store.Writer, estimators: bool) -> None:
         for name in ("numpy_input_fn", "pandas_input_fn"):
             if inputs is not None and hasattr(inputs, name):
                 setattr(inputs, name, _in_order(getattr(inputs, name), name, say))
+
+
+def _made_of(dataset: Any) -> list[str]:
+    """What was done to data before they are shuffled, of what makes it another order."""
+    found: set[str] = set()
+    left = [dataset]
+    while left:
+        each = getattr(left[-1], "_dataset", left[-1])  # of the class of TensorFlow 1
+        left.pop()
+        kind = type(each).__name__
+        found |= {text for word, text in (("Repeat", "behind repeat"), ("Batch", "behind batch")) if word in kind}
+        left += each._inputs() if hasattr(each, "_inputs") else []
+    return sorted(found)
 
 
 def _in_order(function: Any, name: str, say: Any) -> Any:
