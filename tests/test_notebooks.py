@@ -55,6 +55,11 @@ def test_nothing_but_the_changed_lines_is_written_anew(sample_rules: Registry, i
     assert outcome.after.count(b"tf.new") == 2 and b"y = " in outcome.after
 
 
+def test_numbers_may_be_long(sample_rules: Registry) -> None:
+    raw = notebook(HEAD, "tf.old").replace(b'"metadata":', b'"n": %s, "metadata":' % (b"9" * 5000), 1)
+    assert migrate(sample_rules, raw).after == raw.replace(b'"tf.old"', b'"tf.new"')
+
+
 def test_line_ends_byte_order_marks_and_key_order_stay(sample_rules: Registry) -> None:
     raw = b"\xef\xbb\xbf" + notebook(HEAD, "a = 1\r\ntf.old\r\nb = 2").replace(b"\n", b"\r\n").rstrip()
     assert migrate(sample_rules, raw).after == raw.replace(b'"tf.old\\r', b'"tf.new\\r')

@@ -23,7 +23,8 @@ from migrator.vocabulary.diagnostics import Diagnostic, Location, Severity
 from migrator.vocabulary.problems import CELL, ENCODING, NOTEBOOK, looks_like_python_2, problem
 
 _SPACE = re.compile(r"[ \t\n\r]*")
-_DECODER = json.JSONDecoder()
+_DECODER = json.JSONDecoder(parse_int=lambda digits: int(digits) if len(digits) < 20 else float(digits))
+"""Which does not refuse long numbers: none of them is written."""
 _ESCAPED = re.compile(r"\\u(?!00[0-7])")
 _WRITES = re.compile(r"\s*%%(?:writefile|file)[ \t]+(?:-a[ \t]+)?(\S+)")
 
