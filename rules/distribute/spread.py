@@ -115,7 +115,14 @@ class Spread:
         return f"len({text})" if data.data.counted else f"sum(1 for _ in {text})"
 
     def steps(self, use: Use, text: str) -> str:
-        """For how many steps the data of a training suffice, which `text` makes: each replica takes a batch in each."""
+        """For how many steps the data of a training suffice, which `text` makes: each replica takes a batch in each.
+
+        Of those that a function shares out among the workers of a cluster, the first share counts.
+        """
+        if use.input.takes_context and self.distribution.on_cluster:
+            replicas, tf = f"{self._strategy(use)}.num_replicas_in_sync", self.page.tf
+            context = f"{tf}.distribute.InputContext({replicas}, 0, {replicas})"
+            text = use.input.written(self.module, self.page.text, context, tf)
         count = self.count(use.input, text)
         return f"{count} // {self._strategy(use)}.num_replicas_in_sync" if self.makes_model else count
 

@@ -21,9 +21,10 @@ from migrator.resolve.syntax import walk
 
 from ..values import are_tensors, entry_of, given_to
 from .bodies import Body, bind
-from .kinds import Count, Data, Env, Function, Gathered, Known, Returns, Value, either, is_whole
+from .kinds import Count, Data, Env, Function, Gathered, Known, Returns, Splits, Value, either, is_whole
 from .methods import methods
 from .options import is_count
+from .prepared import LOAD, SPLIT, prepared
 
 _DATASET = "tensorflow.data.Dataset."
 _PRIVATE = "tensorflow.python.data."
@@ -124,7 +125,8 @@ class Reader:
             return Gathered(places=tuple(self.value(module, part, env) for part in node.elts))
         if isinstance(node, ast.Subscript):
             kept = entry_of(self.project, module, node)
-            return self.value(*kept) if kept is not None else None
+            base = self.value(module, node.value, env) if kept is None else None
+            return self.value(*kept) if kept is not None else base.data if isinstance(base, Splits) else None
         return None
 
     def returned(self, module: Module, node: ast.expr | None, env: Mapping[str, Value]) -> Value:
@@ -149,6 +151,8 @@ class Reader:
         mode = (module.resolve(node) or "").rpartition("ModeKeys.")
         if mode[1]:
             return Known(_MODES[mode[2]]) if mode[2] in _MODES else None
+        if (module.resolve(node) or "").startswith(SPLIT):
+            return Known(node.attr if isinstance(node, ast.Attribute) else node.id)
         found = self.project.definition(module, node)
         above = defined_above(module, node, _runs_at_once) if found is None else None
         if above is not None:
@@ -189,6 +193,8 @@ class Reader:
         if name == "functools.partial" and given and isinstance(given[0], Function):
             first = given[0]
             return replace(first, given=(*first.given, *given[1:]), named=(*first.named, *named.items()))
+        if name == LOAD:
+            return prepared(given, named)
         if name.startswith("tensorflow."):
             return self._of_library(module, node, name, given, env)
         if isinstance(node.func, ast.Attribute):

@@ -63,14 +63,21 @@ class Returns:
 
 
 @dataclass(frozen=True)
+class Splits:
+    """A dict of datasets: of one for training, and one for tests."""
+
+    data: Data
+
+
+@dataclass(frozen=True)
 class Gathered:
-    """What ``*args`` or ``**kwargs`` of a function stand for."""
+    """What ``*args`` or ``**kwargs`` of a function stand for, and tuples."""
 
     places: tuple[Value, ...] = ()
     named: tuple[tuple[str, Value], ...] = ()
 
 
-Value = Union[Data, Known, Count, Function, Returns, Gathered, None]
+Value = Union[Data, Known, Count, Function, Returns, Splits, Gathered, None]
 Env = dict[str, Value]
 
 

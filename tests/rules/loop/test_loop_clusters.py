@@ -61,6 +61,16 @@ def test_data_that_end_are_repeated() -> None:
     assert made(OF_CLUSTER, "estimator.train(make_input_fn(8, 3))\n") == after
 
 
+def test_of_data_that_workers_share_out_the_first_share_counts() -> None:
+    model = OF_CLUSTER.replace("def input_fn():", "def input_fn(input_context=None):")
+    replicas = "model.distribute_strategy.num_replicas_in_sync"
+    context = f"tf.distribute.InputContext({replicas}, 0, {replicas})"
+    spread = "config=tf.estimator.RunConfig(train_distribute=tf.distribute.experimental.MultiWorkerMirroredStrategy())"
+    estimator = MADE.replace("model_fn, ", f"model_fn, {spread}, ")
+    text = made(model, "estimator.train(make_input_fn(8, 3))\n", estimator)
+    assert f"steps_per_epoch=len(make_input_fn(8, 3)(input_context={context}))" in text
+
+
 def test_parameter_servers_evaluate_amid_a_training_exactly() -> None:
     text = migrate(OF_CLUSTER + EVERY.format(every=10) + SPECS)
     assert '{"pss_evaluation_shards": 1, "metrics": []} if servers else {}\n' in text and "**evaluation" in text
