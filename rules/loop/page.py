@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from migrator.analyse.function.translate import is_none
+from migrator.emit.polishing.polish import quoted
 from migrator.emit.render import Renderer
 from migrator.resolve.module import Module
 from migrator.rewrite import Change, Comments, Import, Insert, Remove, Replace, Statement, code, commented, spaced
@@ -145,7 +146,7 @@ class Page:
 
     def replaced(self, node: ast.AST, text: str) -> list[Edit]:
         """Another expression, of which this is the text, in the place of one."""
-        return self.change(Replace(node, code(text, self.indent(node))))
+        return self.change(Replace(node, code(quoted(text, self.module), self.indent(node))))
 
     def instead(self, statement: ast.stmt, lines: Iterable[str]) -> list[Edit]:
         """Lines in place of a statement, with a blank line above a function that follows another statement."""
@@ -192,7 +193,8 @@ class Page:
     def _statements(self, at: ast.stmt, lines: Iterable[str]) -> list[Statement]:
         """The statements of lines, which may hold text of the file at this depth."""
         indent = self.indent(at)
-        return statements_of("\n".join(f"{indent}{line}" if line else "" for line in lines))
+        text = "\n".join(f"{indent}{line}" if line else "" for line in lines)
+        return statements_of(quoted(text, self.module))
 
 
 def _is_import(node: ast.stmt) -> bool:

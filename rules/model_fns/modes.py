@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from migrator.analyse.statements.modes import mode_of_symbol
+from migrator.emit.polishing.polish import quoted
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 
@@ -46,7 +47,7 @@ def _as_string(module: Module, node: ast.AST) -> str:
     if mode is None or not isinstance(node, ast.Attribute) or module.nearest(node, ast.JoinedStr) is not None:
         return ""
     compared = isinstance(parent, ast.Compare) and any(isinstance(op, (ast.Is, ast.IsNot)) for op in parent.ops)
-    return "" if compared else f'"{mode}"'
+    return "" if compared else quoted(f'"{mode}"', module)
 
 
 def _alias(project: Project, module: Module, node: ast.expr) -> ast.stmt | None:

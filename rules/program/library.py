@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Optional
 
 from migrator.analyse.statements.modes import mode_of_symbol
+from migrator.emit.polishing.polish import quoted
 from migrator.engine.rule import ProgramRule
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
@@ -92,4 +93,4 @@ def _mode(module: Module, node: ast.expr, name: str) -> Optional[str]:
         return None  # Python warns of `is` with a literal
     if module.nearest(node, ast.JoinedStr) is not None:
         return None  # no room for quotes
-    return f'"{mode}"'
+    return quoted(f'"{mode}"', module)

@@ -28,7 +28,7 @@ def polished(text: str, module: Module, renamed: Mapping[str, str]) -> str:
       module: the file that it goes into.
       renamed: new names of local names of functions whose bodies took the place of a call, with those that they had.
     """
-    return _quoted(_named(text, renamed), module)
+    return quoted(_named(text, renamed), module)
 
 
 def _named(text: str, renamed: Mapping[str, str]) -> str:
@@ -86,7 +86,7 @@ def _renamable(module: Module, scope: Scope, new: str, old: str) -> list[ast.Nam
     return mine if read and early and own and not any(id(node) in before for node in mine) else []
 
 
-def _quoted(text: str, module: Module) -> str:
+def quoted(text: str, module: Module) -> str:
     """`text` with single quotes, if `module` is written so; the strings of `module` stay as they are."""
     if "single quotes" not in module.memo:
         module.memo["single quotes"] = _single_quoted(module.text)
