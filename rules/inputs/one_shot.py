@@ -11,6 +11,7 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import is_none
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import is_name, walk
+from migrator.resolve.text import Spans
 from migrator.rewrite import Change, Remove, Rename, Replace, Statement, expr, spaced, statements, with_remark
 
 from .dataset_attributes import dataset_attributes
@@ -28,28 +29,34 @@ _BY_HAND = (
 _TABLE_INITIALIZERS = "tensorflow.GraphKeys.TABLE_INITIALIZERS"
 
 
-def one_shot_changes(module: Module) -> tuple[list[Change], set[ast.AST]]:
-    """Changes for all functions of a file, and the nodes that they take care of.
+def one_shot_changes(module: Module, unused: Spans) -> tuple[list[Change], set[ast.AST], list[ast.Call]]:
+    """Changes for all functions of a file, the nodes that they take care of, and the iterators of methods that stay for graphs.
 
-    Raises Unsupported where an iterator is used in
-    a way that is not followed.
+    These are in `unused` code alone. Raises Unsupported where another iterator is used in a way that is not followed.
     """
     changes: list[Change] = [*dataset_attributes(module)]
     handled: set[ast.AST] = set()
+    left: list[ast.Call] = []
     for node in module.nodes(ast.Call):
         if made_of(module, node) is None:
             continue
         function = module.nearest(node, (ast.FunctionDef, ast.Lambda))
         if function is None:
             raise Unsupported("an iterator outside of a function is not migrated yet", node)
-        initialized = _initialized(module, function, node)
-        changes += _changes(module, function, node, initialized)
+        try:
+            initialized = _initialized(module, function, node)
+            changes += _changes(module, function, node, initialized)
+        except Unsupported:
+            if not unused.hold(module.span(node)):
+                raise
+            left += [] if node.args else [node]
+            continue
         for statement in (module.statement(node), *initialized):
             handled.update(walk(statement))
     for other in module.nodes(ast.Attribute):
-        if other.attr == INITIALIZABLE and other not in handled:
+        if other.attr == INITIALIZABLE and other not in handled and not unused.hold(module.span(other)):
             raise Unsupported(_BY_HAND, other)
-    return changes, handled
+    return changes, handled, left
 
 
 def made_of(module: Module, node: ast.AST | None) -> ast.expr | None:
@@ -60,6 +67,13 @@ def made_of(module: Module, node: ast.AST | None) -> ast.expr | None:
         if module.resolve(node.func) in _FUNCTIONS and len(node.args) == 1:
             return node.args[0]
     return None
+
+
+def for_graphs(module: Module, made: ast.Call, tensorflow: str) -> Change:
+    """The iterator that a method makes as the function of TensorFlow 1 makes it: datasets of TensorFlow 2 have no such method."""
+    assert isinstance(made.func, ast.Attribute)
+    form = f"{tensorflow}.compat.v1.data.{made.func.attr}({{dataset}})"
+    return Replace(made, expr(form, dataset=module.cst.expression(made.func.value)))
 
 
 def _initialized(module: Module, function: ast.FunctionDef | ast.Lambda, made: ast.Call) -> list[ast.stmt]:

@@ -160,7 +160,7 @@ def _finds_by_name(module: Module, handed: bool) -> bool:
         if function in _LOOKUPS or (function == "import_module" or function == "getattr" and handed) and not literal:
             return True
     return any(
-        node.attr == "modules" or (node.attr == "__dict__" and not _is_made(module, node.value))
+        node.attr == "modules" or (node.attr == "__dict__" and not _is_object(module, node.value, handed))
         for node in module.nodes(ast.Attribute)
     )
 
@@ -184,11 +184,18 @@ def _is_asked_by_name(module: Module, node: ast.expr) -> bool:
     return isinstance(parent, ast.Attribute) and parent.attr != "__dict__"
 
 
-def _is_made(module: Module, node: ast.expr) -> bool:
-    """Whether a name stands for objects alone that calls give, such as ``parser.parse_args()``: these hold no function."""
+def _is_object(module: Module, node: ast.expr, handed: bool) -> bool:
+    """Whether a name stands for objects alone that hold no functions of a module.
+
+    Such are those that calls give, like ``parser.parse_args()``, and where no module is handed on, what functions get.
+    """
     bindings = module.bindings(node) if isinstance(node, ast.Name) else []
-    statements = [module.parent(binding.node) for binding in bindings]
-    return bool(bindings) and all(isinstance(s, ast.Assign) and isinstance(s.value, ast.Call) for s in statements)
+    places = [(binding.node, module.parent(binding.node)) for binding in bindings if binding.node is not None]
+    return len(places) == len(bindings) > 0 and all(
+        (isinstance(around, ast.Assign) and isinstance(around.value, ast.Call))
+        or (isinstance(place, ast.arg) and not handed)
+        for place, around in places
+    )
 
 
 def _names(node: ast.AST) -> tuple[str, ...]:

@@ -43,7 +43,7 @@ from ..hooks.hooks import hook_of
 from ..hooks.spec_hooks import take_over_classes, watched_names
 from ..hooks.watched_heads import settle_watched
 from ..inputs.lookup_tables import table_reference
-from ..inputs.one_shot import one_shot_changes
+from ..inputs.one_shot import for_graphs, one_shot_changes
 from ..inputs.preprocessing_columns import SHARED_COLUMNS, ColumnEdits
 from ..loop.flow.pauses import check_pauses
 from ..loop.loop import Loop
@@ -398,12 +398,12 @@ class ProgramRewrite(LoopRewrite):
         """The edits of a module outside of its model_fns."""
         driver = self._driver(module)
         driver.awaited.clear()
-        shots, handled = one_shot_changes(module)
-        driver.change(*shots)
+        idle = self._helpers[module.path].unused
+        shots, handled, left = one_shot_changes(module, idle)
+        driver.change(*shots, *(for_graphs(module, made, self._helpers[module.path].tensorflow()) for made in left))
         driver.handled |= handled
         inside, sources = self._spans(module), self.loop.sources if isinstance(self.loop, Loop) else ()
         gone = {node for source in sources for node in source.settings.calls}
-        idle = self._helpers[module.path].unused
         with self.obstacles:
             driver.edits += self._columns.outside(module, driver, inside)
         self._unused_specs(module)

@@ -96,6 +96,27 @@ def test_a_table_of_settings_finds_no_functions() -> None:
     )
 
 
+DICTS = """
+class Config:
+    def update(self, values):
+        self.__dict__.update(values)
+
+
+def show(config):
+    print(config.__dict__)
+"""
+
+
+def test_the_dict_of_an_object_finds_no_functions() -> None:
+    assert KEPT in migrate(model_fn(BODY, before=f"import tensorflow as tf\n{UNUSED}") + DICTS)
+
+
+def test_the_dict_of_what_may_be_a_module_does() -> None:
+    layers = f"import tensorflow as tf\n{UNUSED}\n\ndef tower(x):\n    return tf.layers.dense(x, 1, name='out')\n"
+    source = model_fn("predictions = layers.tower(features['x'])", before="import layers\nimport tensorflow as tf\n")
+    assert manual_reason({PATH: f"{source}\n{DICTS}show(layers)\n", "layers.py": layers})
+
+
 ASKED = "import importlib\n"
 
 

@@ -25,7 +25,7 @@ estimator = tf.estimator.Estimator(model_fn)
 
 def program(body: str) -> str:
     """A program with an input function."""
-    return MODEL + "def read(path):\n" + textwrap.indent(textwrap.dedent(body).strip() + "\n", "    ")
+    return MODEL + "def read(path):\n" + textwrap.indent(textwrap.dedent(body).strip() + "\n", "    ") + "\n\nprint(read)\n"
 
 
 def one(before: str, after: str) -> None:
@@ -527,3 +527,25 @@ def test_another_initialization_is_refused(statement: str) -> None:
         return iterator.get_next()
         """
     assert "an initializable iterator is not migrated yet" in manual_reason(program(body))
+
+
+@pytest.mark.parametrize(
+    ("made", "kept"),
+    [
+        ("data.make_one_shot_iterator()", "tf.compat.v1.data.make_one_shot_iterator(data)"),
+        ("tf.data.make_one_shot_iterator(data)", "tf.compat.v1.data.make_one_shot_iterator(data)"),
+        ("data.make_initializable_iterator()", "tf.compat.v1.data.make_initializable_iterator(data)"),
+    ],
+)
+def test_what_nothing_calls_keeps_its_iterator(made: str, kept: str) -> None:
+    debug = f"""
+
+def debug(path):
+    data = tf.data.TFRecordDataset(path)
+    batch = {made}.get_next()
+    with tf.Graph().as_default(), tf.Session() as session:
+        print(session.run(batch))
+"""
+    text = migrate(MODEL + debug)
+    assert f"    batch = {kept}.get_next()\n" in text
+    assert "inside an expression" not in text and manual_reason(f"{MODEL}{debug}\n\ndebug('data')\n")
