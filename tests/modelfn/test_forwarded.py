@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from modelfn.programs import migrate, model_fn, run, units
+from modelfn.programs import PATH, migrate, model_fn, run, units
 
 NET = '''
 class Net:
@@ -46,3 +46,55 @@ def test_a_call_that_is_handed_on(call: str, scale: str) -> None:
 def test_what_does_more_is_left(net: str) -> None:
     (unit,) = units(run(program(net.replace("class Net", "SCALE = 2.0\n\n\nclass Net"))))
     assert unit.tier == "manual" and "in a method that is not followed" in unit.reason
+
+
+PARTS = """
+
+class Parts:
+    def __init__(self, units):
+        self.units = units
+
+    def __call__(self, *args, **kwargs):
+        return self.call(*args, **kwargs)
+
+    def call(self, x):
+        self.parts = []
+        for units in self.units:
+            self.parts.append(tf.layers.dense(x, units))
+        return tf.add_n(self.parts)
+
+
+class Net:
+    def __init__(self, units):
+        self.units = units
+
+    def __call__(self, *args, **kwargs):
+        return self.call(*args, **kwargs)
+
+    def call(self, x):
+        parts = Parts(self.units)
+        return parts(x) + tf.concat(parts.parts, axis=1)
+"""
+
+
+def test_an_object_whose_class_has_the_methods_of_another_one() -> None:
+    """Those of the outer class go where they are written out; those of the inner one are called without being named."""
+    text = migrate(model_fn("predictions = Net([1, 1])(features['x'])", before=PARTS))
+    assert "tf.keras.layers.Dense(units) for units in" in text and "Parts" not in text
+
+
+@pytest.mark.parametrize(
+    "use",
+    ["parts = [Parts([1])]\nx = parts[0](x)", "x = run(Parts([1]), x)", "self.inner = Parts([1])\nx = self.inner(x)"],
+)
+def test_an_object_that_is_handed_around_keeps_what_calls_run(use: str) -> None:
+    lines = "\n        ".join(use.split("\n"))
+    before = PARTS.replace(
+        "parts = Parts(self.units)\n        return parts(x) + tf.concat(parts.parts, axis=1)",
+        f"{lines}\n        return x",
+    )
+    source = model_fn(
+        "predictions = Net([1, 1])(features['x'])", before=before + "\n\ndef run(layer, x):\n    return layer(x)\n"
+    )
+    text = run(source)[PATH].after.decode()
+    assert "Parts" not in text or "def __call__" in text

@@ -243,7 +243,9 @@ class Preparation(ObjectSteps):
         self._left.add((found.owner.module.path, found.owner.name))
         name = found.function.name
         lineage = ancestors(self.drafts.project, found.owner)
-        self._taken_out |= {(owner.module.path, name) for owner in lineage if is_abstract(owner, name)}
+        self._taken_out |= {
+            (owner.module.path, f"{owner.name}.{name}") for owner in lineage if is_abstract(owner, name)
+        }
         self.drafts.owners[found.module.path, new] = found.owner.name
         if PARAMS in extra:
             self.drafts.shared_params.add((found.module.path, new))

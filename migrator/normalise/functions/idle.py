@@ -19,7 +19,7 @@ from migrator.vocabulary.diagnostics import Edit
 
 
 def taken_away(drafts: Drafts, path: str, name: str) -> bool:
-    """Whether there was a function or class of the name that nothing uses; it is gone then."""
+    """Whether there was a function, class or method, ``Net.call``, of the name that nothing uses; it is gone then."""
     nodes = named(drafts, path, name)
     for index in range(len(nodes)):
         drafts.apply(idle_imports(drafts.project, drafts.project.modules[path], name))
@@ -36,7 +36,7 @@ def unsaid(drafts: Drafts, changes: list[Change], path: str, name: str) -> list[
 
     It can be made with them then; what else is unused, `taken_away` finds out in the next draft.
     """
-    nodes = named(drafts, path, name)
+    nodes, name = named(drafts, path, name), name.rpartition(".")[2]
     if len(nodes) != 1 or name.startswith("__"):
         return []
     modules = drafts.project.modules
@@ -58,14 +58,17 @@ def unsaid(drafts: Drafts, changes: list[Change], path: str, name: str) -> list[
 
 
 def named(drafts: Drafts, path: str, name: str) -> list[ast.FunctionDef | ast.ClassDef]:
-    """The functions and classes of that name in a file, classes last."""
+    """The functions and classes of that name in a file, classes last; the methods of a class, ``Net.call``."""
     module = drafts.project.modules[path]
     table: dict[str, list[ast.FunctionDef | ast.ClassDef]] | None = module.memo.get("named")
     if table is None:
         table = module.memo["named"] = {}
         for node in statements(module.tree):
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                owner = module.parent(node)
                 table.setdefault(node.name, []).append(node)
+                if isinstance(owner, ast.ClassDef):
+                    table.setdefault(f"{owner.name}.{node.name}", []).append(node)
     return sorted(table.get(name, []), key=lambda node: isinstance(node, ast.ClassDef))
 
 

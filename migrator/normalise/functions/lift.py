@@ -8,6 +8,7 @@ import re
 from migrator import rewrite
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.stuck import Stuck
+from migrator.normalise.objects.called_objects import may_be_called
 from migrator.normalise.objects.methods import may_run
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
@@ -189,6 +190,9 @@ def unused(drafts: Drafts, module: Module, function: ast.FunctionDef | ast.Class
             if isinstance(node, ast.Name) and not method:
                 if any(binding.node is function for binding in other.bindings(node)):
                     return False
+    owner = module.parent(function)
+    if name == "__call__" and isinstance(owner, ast.ClassDef):
+        return not may_be_called(drafts.project, Definition(module, owner))
     return True
 
 

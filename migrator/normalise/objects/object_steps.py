@@ -88,7 +88,8 @@ class ObjectSteps:
         inliner.receiver = found.own or module.segment(found.receiver)
         self._opened.add((module.path, inliner.receiver))
         lineage = ancestors(self.drafts.project, found.owner)
-        self._taken_out |= {(owner.module.path, found.function.name) for owner in lineage}  # abstract ones, too
+        name = found.function.name
+        self._taken_out |= {(owner.module.path, f"{owner.name}.{name}") for owner in lineage}  # abstract ones, too
         return inliner.changes()
 
     def _method_calls(self, found: Method) -> list[tuple[Module, ast.Call]]:
