@@ -26,8 +26,8 @@ class ReboundTensorFlow(Rule):
     """Import `tensorflow.compat.v1` at once instead of binding the name of TensorFlow again.
 
     ## What it does
-    `import tensorflow as tf` followed by `tf = tf.compat.v1`, alone, under a condition on the version or in a `try`, becomes
-    `import tensorflow.compat.v1 as tf`. So does a condition on the version with either import in its arms.
+    `import tensorflow as tf` followed by `tf = tf.compat.v1`, or by the import of that, alone, under a condition on the version
+    or in a `try`, becomes `import tensorflow.compat.v1 as tf`. So does a condition on the version with either import in its arms.
 
     ## Why
     A name with two values stands for neither: nothing else in the file could be migrated.
@@ -100,10 +100,12 @@ def _version_1_arm(module: Module, node: ast.stmt) -> Optional[tuple[str, list[a
 def _rebinding(module: Module, entry: Entry) -> Optional[tuple[ast.stmt, list[ast.Expr]]]:
     """The statement that binds the name again, with its condition, and the switches of TensorFlow in that."""
     others = [binding.node for binding in entry.scope.bindings[entry.name] if binding.node is not entry.statement]
-    if len(others) != 1 or not isinstance(others[0], ast.Assign):
-        return None
-    rebound = others[0]
-    if dotted(rebound.value) != f"{entry.name}.compat.v1":
+    rebound = others[0] if len(others) == 1 else None
+    if isinstance(rebound, (ast.Import, ast.ImportFrom)):
+        again = [other.target for other in module.imports if other.statement is rebound]
+        if again != [VERSION_1]:
+            return None
+    elif not isinstance(rebound, ast.Assign) or dotted(rebound.value) != f"{entry.name}.compat.v1":
         return None
     if rebound in module.tree.body:
         return rebound, []

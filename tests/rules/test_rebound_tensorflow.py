@@ -17,6 +17,8 @@ USE = "tf.layers.dense(x, 1)\n"
     [
         "tf = tf.compat.v1\n",
         'if tf.__version__ >= "2.0":\n    tf = tf.compat.v1\n',
+        'if tf.__version__ >= "2.0.0":\n    import tensorflow.compat.v1 as tf\n',
+        "if tf.__version__ > '2':\n    from tensorflow.compat import v1 as tf\n",
         "if hasattr(tf.compat, 'v1'):\n    tf = tf.compat.v1\n",
         "if not tf.VERSION.startswith('1.'):\n    tf = tf.compat.v1\n",
         "if parse(tf.__version__) >= parse('2'): tf = tf.compat.v1\n",
