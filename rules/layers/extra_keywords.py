@@ -126,8 +126,14 @@ def _of_function(project: Project, found: Definition) -> Wanted:
     if function.args.kwarg is None or function.decorator_list or isinstance(module.parent(function), ast.ClassDef):
         return []
     gathered = function.args.kwarg.arg
-    references = project.readers.of(module, module.scope(module.parent(function) or module.tree), function.name)
-    sets = _given(function, [(where, where.parent(node), node) for where, node in references])
+    around = module.scope(module.parent(function) or module.tree)
+    top = module.parent(function) is module.tree
+    places = ((where, use) for where in project.modules.values() for use in project.uses(found, where)) if top else ()
+    references = [*places] or project.readers.of(module, around, function.name)
+    uses = [(where, where.parent(node), node) for where, node in references]
+    sets = _given(function, uses)
+    if sets is None:
+        return next(filter(None, (_of_class(project, owner) for owner in _spreading(uses))), [])
     reads = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == gathered]
     if reads and sets and (asked := _asked(module, function, reads)) is not None:
         return _of_entries(module, function, sets, asked)
@@ -143,6 +149,15 @@ def _of_function(project: Project, found: Definition) -> Wanted:
     added = [name if name not in defaults else f"{name}={defaults[name]}" for name in more]
     head = with_parameters(module.cst.statement(function), drop=[gathered], add=added, by_keyword=bool(defaults))
     return [(module, Replace(function, head)), *_spelled(module, spreads, more)]
+
+
+def _spreading(uses: Sequence[tuple[Module, ast.AST | None, ast.expr]]) -> Iterator[Definition]:
+    """The classes whose methods spread an attribute in a call, which their constructors may have gathered."""
+    for module, call, _ in uses:
+        owner = module.nearest(call, ast.ClassDef) if isinstance(call, ast.Call) else None
+        spread = [k.value for k in call.keywords if k.arg is None] if isinstance(call, ast.Call) else []
+        if isinstance(owner, ast.ClassDef) and any(isinstance(value, ast.Attribute) for value in spread):
+            yield Definition(module, owner)
 
 
 def _asked(module: Module, function: ast.FunctionDef, reads: Sequence[ast.Name]) -> dict[ast.expr, _Entry] | None:
@@ -225,7 +240,8 @@ def _of_class(project: Project, found: Definition) -> Wanted:
     if init is None or init.args.kwarg is None or not init.args.args or project.subclasses(found):
         return []
     uses = [(where, where.parent(use), use) for where in project.modules.values() for use in project.uses(found, where)]
-    if _given(init, uses) != {()}:
+    given = _given(init, uses)
+    if given is None or given - {()}:
         return []
     gathered, own = init.args.kwarg.arg, init.args.args[0].arg
     read = [n for n in walk(init) if isinstance(n, ast.Name) and n.id == gathered]
@@ -233,16 +249,42 @@ def _of_class(project: Project, found: Definition) -> Wanted:
     target = kept.targets[0] if isinstance(kept, ast.Assign) and len(kept.targets) == 1 else None
     if not isinstance(kept, ast.Assign) or not isinstance(target, ast.Attribute) or ast.unparse(target.value) != own:
         return []
-    if any(target.attr.encode() in other.source for other in project.modules.values() if other is not module):
-        return []
-    places = [n for n in module.nodes(ast.Attribute) if n.attr == target.attr and n is not target]
-    if any(not module.is_inside(place, owner) or not isinstance(place.value, ast.Name) for place in places):
-        return []
-    spreads = _spreads(module, places)
+    places = _own_places(project, found, target)
+    spreads = _spreads(module, places) if places is not None else None
     if spreads is None:
         return []
     head = with_parameters(module.cst.statement(init), drop=[gathered])
     return [(module, Replace(init, head)), (module, Remove(kept)), *_spelled(module, spreads, [])]
+
+
+def _own_places(project: Project, found: Definition, target: ast.Attribute) -> list[ast.Attribute] | None:
+    """Where methods of a class read an attribute that its constructor sets; None where others may, too.
+
+    Attributes of that name that other classes set and read themselves are others.
+    """
+    places: list[ast.Attribute] = []
+    for module in project.modules.values():
+        if target.attr.encode() not in module.source:
+            continue
+        if any(isinstance(text, ast.Constant) and text.value == target.attr for text in walk(module.tree)):
+            return None
+        for node in module.nodes(ast.Attribute):
+            if node.attr != target.attr or node is target:
+                continue
+            owner = module.nearest(node, ast.ClassDef)
+            if not isinstance(node.value, ast.Name) or owner is None:
+                return None
+            if owner is found.node:
+                places.append(node)
+                continue
+            method = next(
+                (each for each in owner.body if isinstance(each, ast.FunctionDef) and module.is_inside(node, each)),
+                None,
+            )
+            own = [parameter.arg for parameter in method.args.args[:1]] if method is not None else []
+            if own != [node.value.id] or found in project.subclasses(Definition(module, owner)):
+                return None
+    return places
 
 
 def _given(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from programs import joined, manual_reason, method, migrate, model_fn
+from programs import PATH, joined, manual_reason, method, migrate, migrate_all, model_fn
 
 HELPER = """
 
@@ -170,3 +170,51 @@ def test_keywords_that_are_taken_otherwise(old: str, new: str) -> None:
 def test_a_keyword_that_a_call_does_not_give_and_that_has_no_default_is_left() -> None:
     source = model_fn(CALLS.replace(", bias=False", ""), before=TAKEN)
     assert "*args or **kwargs" in manual_reason(source)
+
+
+OTHER = """
+import tensorflow as tf
+
+
+class Other:
+    def __init__(self, units, **options):
+        self.units = units
+        self.options = options
+
+    def __call__(self, x):
+        return tf.layers.dense(x, self.units, **self.options)
+"""
+BLOCKS = """
+
+def dense(x, units, **kwargs):
+    return tf.layers.dense(x, units, **kwargs)
+
+
+class Net:
+    def __init__(self, units, **options):
+        self.units = units
+        self.options = options
+
+    def __call__(self, x):
+        return dense(x, self.units, **self.options)
+
+
+class Unmade:
+    def __init__(self, **options):
+        self.options = options
+
+    def __call__(self, x):
+        return dense(x, 1, **self.options)
+"""
+
+
+def test_classes_that_call_alike_what_they_keep() -> None:
+    source = model_fn("net = Net(3)\npredictions = net(features['x'])", before=BLOCKS)
+    text = migrate_all({PATH: source, "other.py": OTHER})[PATH]
+    assert "kwargs" not in text and "options" not in text and "Dense(units)" in joined(text)
+
+
+@pytest.mark.parametrize("more", ["\nprint(Unmade(use_bias=False))\n", "\nprint(net.options)\n"])
+def test_what_somebody_else_gives_or_reads_is_left(more: str) -> None:
+    source = model_fn("net = Net(3)\npredictions = net(features['x'])", before=BLOCKS)
+    assert manual_reason(source + more)
