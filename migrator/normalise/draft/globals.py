@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import itertools
 from dataclasses import dataclass, field
 
 from migrator import rewrite
@@ -70,7 +71,7 @@ def _written(
     ):
         if seen is not None and seen.kind == "module":
             same = next((e for e in module.imports if e.name == node.id and e.top_level), None)
-            if same is not None and same.target == entry.target:
+            if same is not None and (same.target == entry.target or _are_version_1(module, same.target, entry.target)):
                 return node.id
         if drafts.project.exported(entry.target, home) is None:
             if seen is not None:
@@ -103,6 +104,11 @@ def _written(
             written = _written(drafts, module, at, home, root, holder, found)
             return written + ast.unparse(meant).removeprefix(root.id)
     return member(drafts, module, at, home, node.id, found, node)
+
+
+def _are_version_1(module: Module, here: str, there: str) -> bool:
+    """Whether `tensorflow` and its `compat.v1` are the same, as they are where a module does not speak TensorFlow 2."""
+    return {here, there} == {"tensorflow", "tensorflow.compat.v1"} and module.module_dialect != "v2"
 
 
 def _alias(module: Module, scope: Scope, name: str) -> ast.expr | None:
@@ -146,11 +152,21 @@ def member(
             line = f"from {source} import {', '.join(dict.fromkeys(added))}"
             found.changes.append(Insert(statements(line), after=origin))
             return name
-    shown = _absolute_name(drafts.project, home) if seen is None else None
+    shown = _absolute_name(drafts.project, home) if seen is not module.analysis.root else None
     if shown is not None and not _leads_to(drafts.project, home, module):
-        found.changes.append(Import(f"from {shown} import {name}"))
-        return name
+        written = name if seen is None else _another_name(module, f"{shown}.{name}", name)
+        found.changes.append(Import(f"from {shown} import {name}{f' as {written}' if written != name else ''}"))
+        return written
     raise Stuck(f"`{name}` of another file cannot be named here", node)
+
+
+def _another_name(module: Module, target: str, name: str) -> str:
+    """A name for what a file imports where a function has a variable of its name."""
+    known = (
+        entry.name for entry in module.imports if entry.target == target and entry.top_level and entry.name != name
+    )
+    free = (f"{name}_{number}" for number in itertools.count(2) if f"{name}_{number}" not in module.bound_names)
+    return next(known, None) or next(free)
 
 
 def _absolute_name(project: Project, home: Module) -> str | None:
