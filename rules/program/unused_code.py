@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import is_main_block, walk
@@ -88,10 +88,21 @@ def _starts(module: Module) -> set[ast.AST]:
     )  # these say which `main` is that of the program
     functions = [s for s in module.tree.body if isinstance(s, ast.FunctionDef) and not blocks]
     found: set[ast.AST] = {function for function in functions if function.name == "main"}
+    for node in _estimators(module):
+        found |= {ancestor for ancestor in module.ancestors(node) if module.parent(ancestor) is module.tree}
+    return found
+
+
+def _estimators(module: Module) -> Iterator[ast.expr]:
+    """The places where a module names a kind of Estimator."""
     for node, name in module.references() if b"stimator" in module.source else ():
         if name in KINDS or short_name(name) == "TPUEstimator":
-            found |= {ancestor for ancestor in module.ancestors(node) if module.parent(ancestor) is module.tree}
-    return found
+            yield node
+
+
+def makes_estimator(module: Module) -> bool:
+    """Whether a module names a kind of Estimator."""
+    return next(_estimators(module), None) is not None
 
 
 def inside_unused(module: Module, node: ast.AST, unused: Spans) -> ast.FunctionDef | None:

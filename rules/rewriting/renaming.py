@@ -12,7 +12,7 @@ from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
 from migrator.resolve.text import Spans
-from migrator.rewrite import Change, Remove, Rename, Replace, code
+from migrator.rewrite import Change, Import, Remove, Rename, Replace, code
 
 from ..estimator_calls.estimator_values import Construction
 from ..model_fns.model_fns import PARTIAL, HandedOn, ModelFn, check_partial
@@ -97,8 +97,12 @@ def layer_changes(
     module: Module,
     unused: Spans,
     bodies: Collection[Body],
+    kept: bool,
 ) -> Iterator[Change]:
-    """Imports of a helper that becomes a layer; any other use of it stands in the way, but in `unused` code."""
+    """Imports of a helper that becomes a layer; any other use of it stands in the way, but in `unused` code.
+
+    Where it is `kept` for such code, packages pass on both.
+    """
     sublayer = sublayers.found[definition]
     known = {id(call.func) for _, call in sublayer.calls} | {id(node) for node in sublayers.values.references}
     known |= {id(node) for body in bodies for statement in body.flow.joined for node in walk(statement)}
@@ -112,8 +116,17 @@ def layer_changes(
         if entry.alias.name == definition.name and project.exported(entry.target, module) == definition:
             if entry.alias.asname is not None:
                 raise Unsupported("a helper that makes layers is imported under another name", entry.statement)
-            yield Rename(entry.alias, sublayer.class_name)
-            yield from _listed(module, definition.name, sublayer.class_name)
+            listed = [*_listed(module, definition.name, sublayer.class_name)]
+            if not kept or not passes_on(module, project, [definition]):
+                yield from (Rename(entry.alias, sublayer.class_name), *listed)
+                continue
+            if listed:
+                raise Unsupported(
+                    "a helper that makes layers stays for others, and `__all__` names it", entry.statement
+                )
+            assert isinstance(entry.statement, ast.ImportFrom)
+            source = "." * entry.statement.level + (entry.statement.module or "")
+            yield Import(f"from {source} import {sublayer.class_name}", below=entry.statement)
     for node, idle in uses:
         if id(node) not in known and not idle:
             raise Unsupported("a helper that makes layers is used outside of the model as well", node)

@@ -42,6 +42,7 @@ from ..hooks.hook_makers import check_makers
 from ..hooks.hooks import hook_of
 from ..hooks.spec_hooks import take_over_classes, watched_names
 from ..hooks.watched_heads import settle_watched
+from ..inputs.data_files import data_files_reference
 from ..inputs.lookup_tables import table_reference
 from ..inputs.one_shot import for_graphs, one_shot_changes
 from ..inputs.preprocessing_columns import SHARED_COLUMNS, ColumnEdits
@@ -59,7 +60,7 @@ from ..model_fns.model_fns import (
 from ..model_fns.only_predicting import check_only_predicts
 from ..model_fns.translations import is_refused
 from ..program.groups import is_part
-from ..program.unused_code import unused_spans
+from ..program.idle_files import idle_spans
 from .canned_models import CannedClasses
 from .finding import ModelFnFinder
 from .finishing import finished
@@ -72,6 +73,7 @@ _REFERENCES = (
     task_reference,
     derived_reference,
     table_reference,
+    data_files_reference,
     hparams_reference,
     head_reference,
     start_reference,
@@ -171,8 +173,7 @@ class ProgramRewrite(LoopRewrite):
 
     def _keep_functions(self) -> None:
         """Let helpers stay for code that nothing names and that calls them."""
-        modules = self.project.modules.values()
-        self.kept = frozenset(kept_functions(self.sublayers, self.project, lambda m: unused_spans(modules, m)))
+        self.kept = frozenset(kept_functions(self.sublayers, self.project, lambda m: idle_spans(self.project, m)))
         for definition in self.kept:
             self._driver(definition.module)
             span = definition.module.span(definition.node)
@@ -432,7 +433,8 @@ class ProgramRewrite(LoopRewrite):
         driver.change(*(value for value in values if not written.hold(module.span(value.target))))
         unused, bodies = self._helpers[module.path].unused, self._planned()
         for definition in self.sublayers.found:
-            driver.change(*layer_changes(definition, self.sublayers, self.project, module, unused, bodies))
+            kept = definition in self.kept
+            driver.change(*layer_changes(definition, self.sublayers, self.project, module, unused, bodies, kept))
 
     def _unused_specs(self, module: Module) -> None:
         """Model_fns that nothing names stay for graphs, as other code that nothing names does."""

@@ -96,6 +96,21 @@ def test_a_table_of_settings_finds_no_functions() -> None:
     )
 
 
+def test_files_that_no_program_imports() -> None:
+    """What they call of a program's files stays for them, beside the layer, and packages pass on both."""
+    tower = "import tensorflow as tf\n\n\ndef tower(x):\n    return tf.layers.dense(x, 1, name='out')\n"
+    other = "import tensorflow as tf\nfrom layers import tower\n\n\nclass Net:\n    def call(self, x):\n        return tower(x)\n"
+    source = model_fn(
+        "predictions = tower(features['x'])", before="import tensorflow as tf\nfrom layers import tower\n"
+    )
+    files = {PATH: source, "layers/__init__.py": "from layers.tower import tower\n", "layers/tower.py": tower}
+    after = migrate_all({**files, "others/__init__.py": "from others.net import Net\n", "others/net.py": other})
+    assert "class Tower(tf.keras.layers.Layer):" in after["layers/tower.py"]
+    assert "def tower(x):\n    return tf.compat.v1.layers.dense(x, 1, name='out')\n" in after["layers/tower.py"]
+    assert after["layers/__init__.py"] == "from layers.tower import tower\nfrom layers.tower import Tower\n"
+    assert "from layers import Tower\n" in after[PATH] and after["others/net.py"] == other
+
+
 DICTS = """
 class Config:
     def update(self, values):

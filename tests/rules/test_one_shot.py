@@ -25,7 +25,12 @@ estimator = tf.estimator.Estimator(model_fn)
 
 def program(body: str) -> str:
     """A program with an input function."""
-    return MODEL + "def read(path):\n" + textwrap.indent(textwrap.dedent(body).strip() + "\n", "    ") + "\n\nprint(read)\n"
+    return (
+        MODEL
+        + "def read(path):\n"
+        + textwrap.indent(textwrap.dedent(body).strip() + "\n", "    ")
+        + "\n\nprint(read)\n"
+    )
 
 
 def one(before: str, after: str) -> None:
