@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from modelfn.programs import PATH, migrate, model_fn, run, units
+from modelfn.programs import PATH, migrate, migrate_all, model_fn, run, units
 
 NET = '''
 class Net:
@@ -98,3 +98,16 @@ def test_an_object_that_is_handed_around_keeps_what_calls_run(use: str) -> None:
     )
     text = run(source)[PATH].after.decode()
     assert "Parts" not in text or "def __call__" in text
+
+
+def test_a_function_of_another_file_that_a_variable_is_named_like() -> None:
+    parts = (
+        "import tensorflow.compat.v1 as tf\n\n\ndef parts(x):\n    return tf.square(x)\n"
+        + PARTS.partition("class Net")[0]
+    )
+    parts = parts.replace("tf.add_n(self.parts)", "parts(tf.add_n(self.parts))")
+    source = model_fn(
+        "predictions = Parts([1, 1])(features['x'])", before="import tensorflow as tf\nfrom layers import Parts\n"
+    )
+    text = migrate_all({PATH: source, "layers.py": parts})[PATH]
+    assert "from layers import parts as parts_2\n" in text and "return parts_2(tf.add_n(parts))" in text
