@@ -1,13 +1,14 @@
 """Keras as a program has it beside what is written: by its public names, and called as the layers of TensorFlow 2 are.
 
 `tensorflow.python.keras` is the same Keras as `tf.keras` in TensorFlow 1. In TensorFlow 2 it is another one, an old copy
-that takes no layers, models and optimizers of `tf.keras`.
+that takes no layers, models and optimizers of `tf.keras`. `tf.contrib.keras`, which had the name before, is gone there.
 """
 
 from __future__ import annotations
 
 import ast
 import functools
+import re
 from collections.abc import Iterator
 
 from migrator.analyse.function.errors import Unsupported
@@ -23,6 +24,8 @@ from .symbol_rows import endpoints
 
 _PRIVATE = "tensorflow.python.keras"
 _PUBLIC = "tensorflow.keras"
+_NAMED = re.compile(r"tensorflow\.(?:contrib\.keras\.(?:python|api)|contrib|python)\.keras(?=\.|$)")
+"""What stands for `tf.keras` in names."""
 _OBJECTS = ("layers", "models", "engine", "optimizers", "optimizer_v2", "Model", "Sequential")
 """What must be of one Keras."""
 _PLACES = {"engine": ("models", "layers"), "optimizer_v2": ("optimizers",)}
@@ -58,12 +61,12 @@ def refuse_gone_methods(project: Project, module: Module) -> None:
 
 
 def _imports(module: Module) -> Iterator[Change]:
-    if b"python" not in module.source:
+    if b"python" not in module.source and b"contrib" not in module.source:
         return
-    uses = [name for _, name in module.references() if name.startswith(_PRIVATE)]
+    uses = [name for _, name in module.references() if _NAMED.match(name)]
     statements: dict[ast.stmt, list[Entry]] = {}
     for entry in module.imports:
-        if f"{entry.target}.".startswith(f"{_PRIVATE}."):
+        if _NAMED.match(entry.target):
             statements.setdefault(entry.statement, []).append(entry)
     for statement, entries in statements.items():
         found = [_public(entry.target, uses) for entry in entries]
@@ -73,9 +76,9 @@ def _imports(module: Module) -> Iterator[Change]:
                     yield Rename(entry.alias, name)
         elif isinstance(statement, ast.ImportFrom) and len(entries) == len(statement.names) and None not in found:
             yield from _from(module, statement, [name for name in found if name is not None])
-    for node in module.nodes(ast.Attribute):  # tf.python.keras
+    for node in module.nodes(ast.Attribute):  # tf.python.keras, tf.contrib.keras
         owner = node.value
-        if node.attr == "keras" and isinstance(owner, ast.Attribute) and owner.attr == "python":
+        if node.attr == "keras" and isinstance(owner, ast.Attribute) and owner.attr in ("python", "contrib"):
             if module.resolve(owner.value) == "tensorflow" and all(_public(name, uses) for name in uses):
                 yield Replace(node, f"{dotted(owner.value)}.keras")
 
@@ -102,9 +105,10 @@ def _public(target: str, uses: list[str]) -> str | None:
 
 @functools.lru_cache(maxsize=1024)
 def _public_name(name: str) -> str | None:
-    parts = name[len(_PRIVATE) + 1 :].split(".") if name != _PRIVATE else []
-    if not parts:
-        return _PUBLIC
+    named = _NAMED.match(name)
+    if named is None or named.end() == len(name):
+        return _PUBLIC if named is not None else None
+    parts = name[named.end() + 1 :].split(".")
     if any(part.endswith(("_v1", "_v2")) for part in parts[1:]) or parts[0] == "optimizers" and parts[-1] in _OTHERS:
         return None
     known, modules = _known()

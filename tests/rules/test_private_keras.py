@@ -37,11 +37,16 @@ def bridged(source: str) -> str:
             "from tensorflow.python import keras\nmodels, layers = keras.models, keras.layers",
             "from tensorflow import keras\nmodels, layers = keras.models, keras.layers",
         ),
+        ("from tensorflow.contrib.keras import models, layers", "from tensorflow.keras import models, layers"),
+        (
+            "from tensorflow.contrib.keras.python.keras import models\nlayers = tf.contrib.keras.layers",
+            "from tensorflow.keras import models\nlayers = tf.keras.layers",
+        ),
     ],
 )
 def test_models_are_of_the_public_keras(before: str, after: str) -> None:
     text = migrate(ESTIMATOR.format(imports=before))
-    assert set(after.split("\n")) <= set(text.split("\n")) and "python.keras" not in text
+    assert set(after.split("\n")) <= set(text.split("\n")) and "python.keras" not in text and "contrib" not in text
 
 
 @pytest.mark.parametrize(
@@ -144,3 +149,25 @@ def test_methods_that_are_gone_keep_the_program() -> None:
     body = "layer = tf.keras.layers.Dense(1)\npredictions = layer(features)\nlayer.get_updates_for(features)"
     (unit,) = units(run(model_fn(body, before=OWN), style="bridge"))
     assert unit.tier == "manual" and "layers of TensorFlow 2 have no `get_updates_for`" in unit.reason
+
+
+def test_data_of_the_keras_of_contrib() -> None:
+    before = (
+        "(x, y), _ = tf.contrib.keras.datasets.mnist.load_data()\ny = tf.contrib.keras.utils.to_categorical(y, 10)\n"
+    )
+    text = migrate(
+        model_fn(
+            "predictions = tf.contrib.keras.layers.Dense(1)(features['x'])",
+            before=f"import tensorflow as tf\n\n{before}",
+        )
+    )
+    assert "(x, y), _ = tf.keras.datasets.mnist.load_data()\ny = tf.keras.utils.to_categorical(y, 10)\n" in text
+    assert "tf.keras.layers.Dense(1)" in text and "contrib" not in text
+
+
+def test_what_the_public_keras_does_not_have_is_told() -> None:
+    source = model_fn(
+        "predictions = tf.layers.dense(features['x'], 1)",
+        before="import tensorflow as tf\n\nx = tf.contrib.keras.nowhere.load()\n",
+    )
+    assert "contrib.keras" in manual_reason(source)

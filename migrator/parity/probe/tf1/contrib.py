@@ -32,6 +32,7 @@ _PLACES = {
     "tpu": ("tensorflow.compat.v1.estimator.tpu", "tensorflow.compat.v1.tpu"),
     "cluster_resolver": ("tensorflow.compat.v1.distribute.cluster_resolver",),
     "eager": ("tensorflow.compat.v1",),
+    "keras": ("tensorflow.compat.v1.keras",),
 }
 
 # Names that a place has, but with another meaning than contrib's.
