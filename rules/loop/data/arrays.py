@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from migrator.analyse.function.errors import Unsupported
@@ -57,8 +57,22 @@ class ArrayInput:
             yield from page.replaced(self.call, self.written(page))
 
 
-def array_inputs(project: Project, uses: Iterable[Use]) -> Iterator[ArrayInput]:
-    """All that the uses of a loop alone read."""
+def array_inputs(project: Project, uses: Collection[Use]) -> Iterator[ArrayInput]:
+    """All that the uses of a loop alone read, and those of their files that nothing reads."""
+    yield from _read(project, uses)
+    for module in {use.module.path: use.module for use in uses}.values():
+        for call in module.nodes(ast.Call):
+            target = _target(module, call, ()) if module.resolve(call.func) == _NUMPY else None
+            arguments = _arguments(project, module, call) if target is not None else None
+            scope = module.scope(target).holder(target.id) if target is not None else None
+            if target is None or arguments is None or scope is None:
+                continue
+            if project.readers.elsewhere(module, scope, target.id):
+                continue
+            yield ArrayInput(module, call, arguments, (), target, _name(module, target))
+
+
+def _read(project: Project, uses: Iterable[Use]) -> Iterator[ArrayInput]:
     given: dict[ast.Call, list[tuple[Module, ast.expr]]] = {}
     for use in uses:
         for data in use.inputs:

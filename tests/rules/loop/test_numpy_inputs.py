@@ -67,3 +67,21 @@ def test_arrays_of_which_less_is_seen_keep_the_helper(arguments: str, more: str)
     use = "estimator.train(train_input_fn, steps=3)\n"
     text = migrate(MODEL + ESTIMATOR + "SHUFFLE = True\n" + ARRAYS.format(arguments=arguments) + more + use)
     assert text.endswith("model.fit(train_input_fn().take(3))\n") and "from tf2_training import numpy_input_fn" in text
+
+
+def test_arrays_that_nothing_reads() -> None:
+    """They stand in the file as before; a helper for them alone would be one too many."""
+    unread = "other_input_fn = tf.estimator.inputs.numpy_input_fn(x, y, 4, None, True)\n"
+    source = ARRAYS.format(arguments="x, y, shuffle=False") + unread + "estimator.train(train_input_fn, steps=3)\n"
+    text = loop(source)
+    assert "other_dataset = tf.data.Dataset.from_tensor_slices((x, y)).repeat().shuffle(1000).batch(4)\n" in text
+    assert "numpy_input_fn" not in text
+
+
+@pytest.mark.parametrize(
+    "more", ["print(other_input_fn)\n", "other_input_fn = None\n", "def other():\n    return other_input_fn\n"]
+)
+def test_arrays_that_something_else_reads_stay(more: str) -> None:
+    unread = "other_input_fn = tf.estimator.inputs.numpy_input_fn(x, y, 4, None, True)\n" + more
+    source = ARRAYS.format(arguments="x, y, shuffle=False") + unread + "estimator.train(train_input_fn, steps=3)\n"
+    assert "numpy_input_fn(x, y, 4, None, True)" in migrate(MODEL + ESTIMATOR + source)
