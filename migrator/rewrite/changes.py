@@ -27,8 +27,8 @@ Row = Union[Statement, "cst.EmptyLine"]
 class Replace:
     """A node becomes another one. `new` may hold the old node, or nodes that stood in it: those stay the user's bytes.
 
-    A text stands for a name, with or without dots. Statements may become several; the comments above and behind the old one
-    stay, unless the new ones bring their own.
+    A text stands for a name, with or without dots, or is a short string in its quotes. Statements may become several; the
+    comments above and behind the old one stay, unless the new ones bring their own.
     """
 
     target: ast.AST
@@ -38,7 +38,7 @@ class Replace:
 
     @property
     def is_name(self) -> bool:
-        """Whether a name becomes another one, which takes neither libcst nor parentheses."""
+        """Whether a name becomes another one, or a string, which takes neither libcst nor parentheses."""
         return isinstance(self.new, str) and isinstance(self.target, (ast.Name, ast.Attribute))
 
 

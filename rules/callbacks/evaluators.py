@@ -83,6 +83,7 @@ def given_of(module: Module, call: ast.Call, reader: Reader, params: ast.expr | 
     if isinstance(found, str):
         return found
     steps = given.get("steps")
-    if found.data.batch or (steps is None and found.data.ends is not True):
-        return "an InMemoryEvaluatorHook on data that may have no end"
-    return Evaluator(call.func, given["estimator"], found, steps, given.get("every_n_iter"), given.get("name"))
+    whole = found.read_whole if steps is None else None if found.data.batch else found
+    if whole is None:
+        return "an InMemoryEvaluatorHook on data without an end"
+    return Evaluator(call.func, given["estimator"], whole, steps, given.get("every_n_iter"), given.get("name"))

@@ -1,4 +1,4 @@
-"""An argument of an Estimator that nobody sets: a parameter, or what holds one, that is None wherever it comes from."""
+"""An argument of an Estimator that says nothing: no params, or what holds a parameter that is None wherever it comes from."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from ..loop.values import values_of
 
 _OPTIONAL = frozenset({"config", "label_vocabulary", "warm_start_from", "weight_column"})
 """Arguments that say nothing where they are None."""
+_PARAMS = "params"
 
 
 @Desugaring
@@ -63,12 +64,20 @@ def _found(project: Project, module: Module) -> Iterator[list[Change]]:
             at
             for at, argument in enumerate(arguments(call))
             if isinstance(argument, ast.keyword)
-            and argument.arg in _OPTIONAL
-            and isinstance(argument.value, (ast.Name, ast.Attribute))
-            and _is_unset(project, module, argument.value)
+            and (
+                argument.arg == _PARAMS
+                and (_is_empty(argument.value) or is_none(argument.value))
+                or argument.arg in _OPTIONAL
+                and isinstance(argument.value, (ast.Name, ast.Attribute))
+                and _is_unset(project, module, argument.value)
+            )
         ]
         if unset:
             yield Change.of(module, Replace(call, with_arguments(module.cst.call(call), drop=unset)))
+
+
+def _is_empty(node: ast.expr) -> bool:
+    return isinstance(node, ast.Dict) and not node.keys
 
 
 def _is_unset(project: Project, module: Module, node: ast.expr) -> bool:

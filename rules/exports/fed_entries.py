@@ -61,17 +61,19 @@ def fed_by(
     entries = _entries(statement.value if statement is not None else features)
     if entries is None:
         return None
-    for key, value in [*entries, *(entry for more in added.values() for entry in more)]:
+    places = [(statement or module.statement(features), entry) for entry in entries]
+    for own, (key, value) in [*places, *((where, entry) for where, more in added.items() for entry in more)]:
         held = module.assignment(value)
         call = held.value if held is not None else value
         told = told_by(module, call) if isinstance(call, ast.Call) else None
         if not isinstance(call, ast.Call) or told is None or (raw and not _is_batch(told.shape)):
             return None
-        if held is not None and isinstance(value, ast.Name) and len(loads(module, value)) != 1:
+        if held is not None and isinstance(value, ast.Name) and not is_read_in(module, value, [own]):
             return None
         found.append((call, module.segment(key)))
     every = set(placeholders(module, function))
-    return found if found and every == {call for call, _ in found} else None
+    calls = [call for call, _ in found]
+    return found if found and every == {*calls} and len(every) == len(calls) else None
 
 
 def is_read_in(module: Module, name: ast.expr, statements: Sequence[ast.stmt]) -> bool:

@@ -219,6 +219,8 @@ def _features(module: Module, value: ast.expr) -> tuple[tuple[ast.expr, ...], as
         return None
     assert isinstance(value, ast.Call)
     features, tensors = given["features"], given["receiver_tensors"]
+    if isinstance(features, ast.Dict) and ast.dump(features) == ast.dump(tensors):
+        return (value.func,), features, None
     if not (isinstance(features, ast.Name) and isinstance(tensors, ast.Name)):
         return None
     if features.id == tensors.id:

@@ -37,6 +37,13 @@ class Input:
     takes_context: bool = False
     """Whether the function may be told by how many replicas its data are read."""
 
+    @property
+    def read_whole(self) -> Input | None:
+        """The same data, read to their end: what a program reads without a limit has one. None where it is seen to have none."""
+        if self.data.batch or self.data.ends is False:
+            return None
+        return replace(self, data=replace(self.data, ends=True))
+
     def parts(self, module: Module) -> list[ast.expr]:
         """The expressions of which `written` takes the text."""
         node = self.function

@@ -117,10 +117,11 @@ def validation_of(
     limit: ast.expr | int | None = given.get("steps", USUAL_STEPS)
     if isinstance(limit, ast.expr) and is_none(limit):
         limit = None
-    if limit is None and found.data.ends is not True:
-        return "evaluations on data that may have no end"
+    whole = found if limit is not None else found.read_whole
+    if whole is None:
+        return "evaluations on data without an end"
     exporters = exporters_of(reader.project, module, given["exporters"], call) if "exporters" in given else ()
     if isinstance(exporters, str):
         return exporters
     unlimited = isinstance(limit, ast.expr) and may_be_none(reader.project, module, limit)
-    return Validation(found, limit, unlimited, specs, exporters, given.get("throttle_secs"))
+    return Validation(whole, limit, unlimited, specs, exporters, given.get("throttle_secs"))

@@ -27,7 +27,7 @@ from ..losses_metrics.compiled_metrics import compiled_metric
 from ..optimizers import contrib_optimizers, optimizer_classes, optimizers, schedules
 from ..recurrent import crf, rnn
 from ..symbols.compat_v1 import is_legacy
-from ..symbols.symbol_rows import endpoints
+from ..symbols.symbol_rows import endpoints, find_row
 
 # Callables whose result is a plain object, known when the model is built, if their arguments are.
 _STATIC_PREFIXES = (
@@ -109,7 +109,14 @@ def is_refused(name: str) -> bool:
         return True
     if name in _ALLOWED or not name.startswith("tensorflow.") or name.startswith(SEQUENCE_COLUMNS):
         return False
-    return name.startswith("tensorflow.contrib.") or is_legacy(name[len("tensorflow.") :])
+    short = name[len("tensorflow.") :]
+    return not _only_moved(short) if short.startswith("contrib.") else is_legacy(short)
+
+
+def _only_moved(short: str) -> bool:
+    """Whether something of contrib is the same in TensorFlow 2, by another name."""
+    row, extra = find_row(short) or (None, 0)
+    return row is not None and row.reference and not extra and not is_legacy(row.to)
 
 
 def is_old_only(name: str) -> bool:

@@ -25,6 +25,7 @@ _FAMILIES = (
     "tensorflow.python.estimator.",
     "tensorflow_estimator.",
 )
+_ROOTS = frozenset(family[:-1] for family in _FAMILIES)
 _LEARN = "tensorflow.contrib.learn."
 _LEARNERS = ("Classifier", "Regressor")
 _ITERATORS = (b"make_one_shot_iterator", b"make_initializable_iterator")
@@ -115,4 +116,4 @@ def _makes_learners(module: Module) -> bool:
 
 def speaks_of_estimators(name: str) -> bool:
     """Whether a qualified name belongs to the Estimator API, wherever TF1 kept it."""
-    return f"{name}.".startswith(_FAMILIES)
+    return name.startswith(_FAMILIES) or name in _ROOTS

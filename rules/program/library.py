@@ -11,7 +11,7 @@ from migrator.emit.polishing.polish import quoted
 from migrator.engine.rule import ProgramRule
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
-from migrator.rewrite import Replace, code
+from migrator.rewrite import Replace
 from migrator.vocabulary.diagnostics import Diagnostic, Location, Severity
 
 from ..bridge.reached import reached
@@ -20,6 +20,8 @@ from ..symbols.tensorflow_names import root_name
 from .groups import speaks_of_estimators
 
 _MODE_KEYS = "tensorflow.estimator.ModeKeys"
+_MAKERS = (b"Estimator(", b"Classifier(", b"Regressor(", b"Spec(")
+"""Calls that make an Estimator or something for one, though nothing tells where the name comes from."""
 
 
 def library_files(
@@ -48,7 +50,7 @@ def mode_files(rule: ProgramRule, group: Iterable[Module]) -> Iterator[Diagnosti
             modes = {node: mode for node, name in used if (mode := _mode(module, node, name))}
             if modes:
                 message = "TensorFlow 2 has no ModeKeys: they are the strings train, eval and infer"
-                changes = [Replace(node, code(mode)) for node, mode in modes.items()]
+                changes = [Replace(node, mode) for node, mode in modes.items()]
                 leaves = _leaves(module, modes) if len(modes) == len(used) else None
                 yield rule.diagnostic(
                     module, used[0][0], message, changes=changes, severity=Severity.INFO, leaves=leaves
@@ -75,6 +77,11 @@ def becomes_string(module: Module, node: ast.expr, name: str) -> bool:
 def is_mode_file(module: Module) -> bool:
     """Whether a file knows of Estimators nothing but the names of the modes."""
     return all(_mode(module, node, name) is not None for node, name in _used(module))
+
+
+def holds_no_program(module: Module) -> bool:
+    """Whether a file is seen to know of nothing but the modes, without a look at what it imports."""
+    return not any(word in module.source for word in _MAKERS) and bool(_used(module)) and is_mode_file(module)
 
 
 def _used(module: Module) -> list[tuple[ast.expr, str]]:

@@ -18,7 +18,7 @@ from .attempts import Attempts, started
 from .estimators import estimators_in, is_called, not_yet
 from .graph_tests import GraphTests
 from .groups import program_groups
-from .library import is_mode_file, library_files, mode_files
+from .library import holds_no_program, is_mode_file, library_files, mode_files
 from .shared_programs import Results, Sharing, is_native, sharing_code
 
 if TYPE_CHECKING:
@@ -109,6 +109,9 @@ class EstimatorProgram(ProgramRule):
         made: dict[str, Location] = {}
         for group in program_groups(project):
             if not any(module.path in project.editable for module in group):
+                continue
+            if all(holds_no_program(module) for module in group):
+                libraries.append(group)
                 continue
             drafts = started(project, group)
             constructions = estimators_in(drafts, group)

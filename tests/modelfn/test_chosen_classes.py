@@ -54,6 +54,40 @@ def test_each_class_becomes_a_model(lines: tuple[str, ...], elsewhere: bool) -> 
     assert "return NETS[name](model_dir='folder', params=params)" in after[PATH]
 
 
+FACTORY = """
+
+def build(name, options):
+    if name not in NETS:
+        raise ValueError(f"unknown net {name}")
+    return NETS[name](options)
+"""
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_a_function_that_makes_the_object_returns_what_makes_the_model(elsewhere: bool) -> None:
+    main = _main("net = build(name, params)", "return tf.estimator.Estimator(net.model_fn, params={})")
+    files = {PATH: CLASSES + TABLE + FACTORY + main}
+    if elsewhere:
+        files = {
+            PATH: "import tensorflow as tf\nfrom nets import build\n" + main,
+            "nets.py": CLASSES + TABLE + FACTORY,
+        }
+    after = migrate_all(files)
+    text = after["nets.py" if elsewhere else PATH]
+    assert "NETS = {'deep': create_deep_model, 'wide': create_wide_model}" in text
+    assert 'raise ValueError(f"unknown net {name}")\n    return NETS[name]\n' in text
+    assert "return build(name, params)(params=params)" in after[PATH]
+
+
+@pytest.mark.parametrize("check", ["", "    if not options:\n        raise ValueError('no options')\n"])
+def test_a_function_may_make_an_object_of_one_class(check: str) -> None:
+    factory = f"\n\ndef build(options):\n{check}    return Deep(options)\n"
+    main = _main("net = build(params)", "return tf.estimator.Estimator(net.model_fn)")
+    text = migrate_all({PATH: CLASSES + factory + main})[PATH]
+    assert "class DeepModel(tf.keras.Model):" in text and "return build(params)" not in text
+    assert "net = build(params)" in text and "params=net.params" in text  # with its checks
+
+
 def test_arguments_of_the_module_stay_there() -> None:
     flags = "FLAGS = {'deep': 3, 'wide': 1}\n"
     main = _main("return tf.estimator.Estimator(NETS[name](FLAGS).model_fn)")
@@ -75,6 +109,20 @@ def test_arguments_of_the_module_stay_there() -> None:
             "used for more than a model",
         ),
         (TABLE + _main("tf.estimator.Estimator(NETS[name](params).build)"), "no method `build`"),
+        (
+            TABLE + FACTORY + _main("tf.estimator.Estimator(build(name, params).model_fn, params={'deep': 1})"),
+            "more than params",
+        ),
+        (
+            TABLE
+            + FACTORY.replace("(options)\n", "(dict(options))\n")
+            + _main("tf.estimator.Estimator(build(name, params).model_fn)"),
+            "what a function computes",
+        ),
+        (
+            TABLE + FACTORY + _main("print(build)", "tf.estimator.Estimator(build(name, params).model_fn)"),
+            "is not found",
+        ),
         (
             "\n\nNETS = {'deep': Deep, 'none': None}\n" + _main("tf.estimator.Estimator(NETS[name](params).model_fn)"),
             "is not found",

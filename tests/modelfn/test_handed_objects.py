@@ -48,7 +48,8 @@ class Other:
 
 
 def make():
-    return Net(8)
+    made = Net(8)
+    return made
 
 
 def change(params):

@@ -201,7 +201,7 @@ def test_params_of_an_object_become_those_of_the_model() -> None:
 
 
 def test_params_beside_those_of_the_estimator_have_another_name() -> None:
-    text = migrate_all(with_params(USE.replace("net.model_fn", "net.model_fn, params={}")))["program.py"]
+    text = migrate_all(with_params(USE.replace("net.model_fn", "net.model_fn, params={'unread': 1}")))["program.py"]
     assert "create_net_model(net_params=net.params)" in text
 
 
@@ -271,3 +271,31 @@ def test_who_calls_the_initializer_of_a_base() -> None:
     text = migrate_all({"program.py": f"{base}\n\n{net}\n{USE.replace('Net(3)', 'Net(3, bias=False)')}"})["program.py"]
     assert "def __init__(self, width, bias):" in text and "super().__init__(width, bias=bias)" in text
     assert "use_bias=bias" in text
+
+
+NAMED = (
+    BASE.replace("(self, width):\n        self.width = width", "(self, config):\n        self.config = config")
+    .replace("tf.train.AdamOptimizer()", "self.optimizer()")
+    .replace("    # One", "    def optimizer(self):\n        return MAKERS[self.config.optimizer](0.1)\n\n    # One")
+    .replace(
+        "SCALE = 2.0",
+        "SCALE = 2.0\nMAKERS = {'adam': tf.train.AdamOptimizer, 'sgd': tf.train.GradientDescentOptimizer}",
+    )
+)
+
+
+@pytest.mark.parametrize("fields", ["['width', 'optimizer']", "'width optimizer'"])
+def test_a_setting_with_the_name_of_a_method(fields: str) -> None:
+    net = NET.replace("self.width", "self.config.width")
+    use = f"\nimport collections\n\nConfig = collections.namedtuple('Config', {fields})\n" + USE.replace(
+        "Net(3)", "Net(Config(3, input()))"
+    )
+    text = migrate_all({"program.py": f"{NAMED}\n{net}\n{use}"})["program.py"]
+    assert "class NetModel(tf.keras.Model):" in text and "def optimizer(self)" not in text
+
+
+def test_a_method_that_is_found_by_its_name() -> None:
+    net = NET.replace("self.width", "self.config.width")
+    use = USE.replace("Net(3)", "Net(Config(3, input()))") + "\nprint(getattr(net, 'optimizer')())\n"
+    use = "\nimport collections\n\nConfig = collections.namedtuple('Config', 'width optimizer')\n" + use
+    assert "does not move" in manual_reason(f"{NAMED}\n{net}\n{use}")

@@ -45,7 +45,7 @@ def said(source: str, what: str) -> str:
             "print(config)",
         ),
         (
-            "estimator = tf.estimator.Estimator(model_fn, params={}, config=tf.estimator.RunConfig(eval_distribute=place))\n"
+            "estimator = tf.estimator.Estimator(model_fn, config=tf.estimator.RunConfig(eval_distribute=place))\n"
             f"{TRAIN}",
             "`eval_distribute` of its configuration",
             "place",

@@ -28,8 +28,8 @@ def module_name(module: Module, wanted: str, owner: str) -> str:
 
 
 def snake(name: str) -> str:
-    """``MyNetwork`` as ``my_network``."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().strip("_")
+    """``MyNetwork`` as ``my_network``, ``GRUTagger`` as ``gru_tagger``."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})", "_", name).lower().strip("_")
 
 
 def nested_function(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Change]:
@@ -149,9 +149,11 @@ def _names_an_op(module: Module, node: ast.Constant) -> bool:
 
 
 _ASKS = re.compile(
-    rb"\b(getattr|attrgetter|globals|locals|vars|eval|exec|__import__|import_module|__dict__|modules|patch|fire)\b"
+    rb"\b(getattr|attrgetter|methodcaller|globals|locals|vars|eval|exec|__import__|import_module|__dict__|modules|patch|fire)\b"
 )
 """What finds a function by its name, where a text says that."""
+
+_ORDERS = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
 def _asks(module: Module) -> bool:
@@ -173,7 +175,7 @@ def unused(drafts: Drafts, module: Module, function: ast.FunctionDef | ast.Class
         for node in _mentions(other).get(name, ()) if name.encode() in other.source else ():
             if id(node) in inside:
                 continue
-            if isinstance(node, ast.Constant) and (asked or not isinstance(function, ast.FunctionDef) or method):
+            if isinstance(node, ast.Constant) and (asked or not isinstance(function, ast.FunctionDef)):
                 if not _names_an_op(other, node) and not _is_compared(other, node):
                     return False
             if isinstance(node, ast.alias) and not method:
@@ -182,6 +184,7 @@ def unused(drafts: Drafts, module: Module, function: ast.FunctionDef | ast.Class
                 if (
                     other.resolve(node) is None
                     and isinstance(function, ast.FunctionDef)
+                    and not _is_value(other, node)
                     and may_run(drafts.project, other, node, function)
                 ):
                     return False
@@ -199,6 +202,14 @@ def unused(drafts: Drafts, module: Module, function: ast.FunctionDef | ast.Class
 def _is_compared(module: Module, node: ast.Constant) -> bool:
     """Whether a text is only compared with another: ``name == "halved"``, ``"halved" in v.name``."""
     return isinstance(module.parent(node), ast.Compare)
+
+
+def _is_value(module: Module, node: ast.Attribute) -> bool:
+    """Whether an attribute stands where no method does: ``config.optimizer == "adam"``, ``makers[config.optimizer]``."""
+    parent = module.parent(node)
+    if isinstance(parent, ast.Compare):
+        return all(isinstance(operator, _ORDERS) for operator in parent.ops)
+    return isinstance(parent, (ast.BinOp, ast.Subscript, ast.FormattedValue))
 
 
 def _mentions(module: Module) -> dict[str, list[ast.AST]]:

@@ -7,11 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from migrator.analyse.statements.names import MUTATORS
+from migrator.normalise.draft.returns import own_returns
 from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.values.entries import entry_values
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
+
+_MAX_MAKERS = 4
+"""How many functions may hand on an object before its class is taken for unknown."""
 
 
 @dataclass(frozen=True)
@@ -119,10 +123,16 @@ def class_of(project: Project, module: Module, node: ast.expr) -> tuple[Definiti
     return None, False
 
 
-def _class_made(project: Project, module: Module, node: ast.expr) -> Definition | None:
-    """The class of the program that a call makes an object of."""
+def _class_made(project: Project, module: Module, node: ast.expr, depth: int = 0) -> Definition | None:
+    """The class of the program that a call makes an object of, if by way of a function that makes no other."""
     made = project.definition(module, node.func) if isinstance(node, ast.Call) else None
-    return made if made is not None and isinstance(made.node, ast.ClassDef) else None
+    if made is None or isinstance(made.node, ast.ClassDef):
+        return made
+    if not isinstance(made.node, ast.FunctionDef) or made.node.decorator_list or depth > _MAX_MAKERS:
+        return None
+    values = [part.value for part in own_returns(made.node)]
+    found = {_class_made(project, made.module, value, depth + 1) if value is not None else None for value in values}
+    return found.pop() if len(found) == 1 else None
 
 
 def _class_of_entry(project: Project, module: Module, node: ast.Subscript) -> Definition | None:

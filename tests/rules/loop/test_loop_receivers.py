@@ -24,6 +24,45 @@ def test_placeholders_in_a_dict_with_a_name_become_parameters() -> None:
     assert "ServingInputReceiver(features, fed)" in migrated(read)
 
 
+TWICE = """\
+def serving_input_fn():
+    wide = tf.placeholder(tf.float32, [None, 3])
+    deep = tf.placeholder(tf.float32, [None, 2])
+    return tf.estimator.export.ServingInputReceiver({"wide": wide, "deep": deep}, {"wide": wide, "deep": deep})
+
+
+"""
+MAKER = """\
+def make_serving_input_fn(size):
+    def serving_input_fn():
+        wide = tf.placeholder(tf.float32, [None, size])
+        deep = tf.placeholder(tf.float32, [None, 2])
+        return tf.estimator.export.ServingInputReceiver({"wide": wide, "deep": deep}, {"wide": wide, "deep": deep})
+    return serving_input_fn
+
+
+"""
+
+
+def test_the_same_dict_written_twice() -> None:
+    text = joined(migrated(TWICE))
+    assert 'wide = tf.TensorSpec([None, 3], tf.float32, name="wide")\n' in text
+    assert '    return {"wide": wide, "deep": deep}\n' in text and archived(FOLDER, SERVE) in text
+
+
+def test_sizes_that_a_maker_is_given() -> None:
+    text = joined(migrated(MAKER, EXPORT.replace("serving_input_fn)", "make_serving_input_fn(3))")))
+    assert 'wide = tf.TensorSpec([None, size], tf.float32, name="wide")\n' in text
+    assert archived(FOLDER, SERVE.replace("serving_input_fn()", "make_serving_input_fn(3)()")) in text
+
+
+def test_one_placeholder_fed_by_two_names() -> None:
+    twice = TWICE.replace('"deep": deep', '"deep": wide').replace(
+        "    deep = tf.placeholder(tf.float32, [None, 2])\n", ""
+    )
+    assert "ServingInputReceiver(" in migrated(twice)
+
+
 DICT = """\
 def serving_input_fn():
     fed = {

@@ -118,3 +118,24 @@ def test_a_value_that_it_may_not_get_is_not_it() -> None:
         ),
     ):
         assert "steps = (limit or sys.maxsize) - " in migrated(flags + other, "")
+
+
+GENERATED = """\
+def eval_input_fn():
+    return tf.data.Dataset.from_generator(rows, ({"x": tf.float32}, tf.float32), ({"x": [1]}, [1])).batch(2)
+
+
+def rows():
+    for number in range(8):
+        yield {"x": [1.0 * number]}, [1.0]
+
+
+"""
+
+
+def test_data_that_an_evaluation_reads_whole_have_an_end() -> None:
+    main = GENERATED + LOOP.replace("EvalSpec(input_fn", "EvalSpec(eval_input_fn").replace("MOST", "30")
+    text = migrated(main.replace("CONFIG", '"model"'), "None")
+    assert "model.fit(" in text and "eval_input_fn()" in text and "EvalSpec" not in text
+    endless = migrated(main.replace("CONFIG", '"model"').replace(".batch(2)", ".repeat().batch(2)"), "None")
+    assert "EvalSpec" in endless
