@@ -257,10 +257,10 @@ def _fits(drafts: Drafts, module: Module, product: _Product, kernel: _Weight, bi
 
 
 def _is_default(module: Module, initializer: ast.expr | None, names: frozenset[str]) -> bool:
-    """Whether an initializer is what a layer has without."""
-    if not isinstance(initializer, ast.Call) or initializer.args or initializer.keywords:
-        return False
-    return module.resolve(initializer.func) in names
+    """Whether an initializer, or the class of one, is what a layer has without."""
+    if isinstance(initializer, ast.Call) and not initializer.args and not initializer.keywords:
+        initializer = initializer.func
+    return initializer is not None and module.resolve(initializer) in names
 
 
 def _initializes(module: Module) -> bool:

@@ -11,6 +11,7 @@ from migrator.normalise.draft.returns import own_returns
 from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
+from migrator.resolve.reaching import reaching
 from migrator.resolve.syntax import walk
 from migrator.resolve.text import Spans
 
@@ -184,7 +185,7 @@ def _evaluated(module: Module, node: ast.AST | None, uses: list[Use], exports: C
         return None
     if module.nearest(node, ast.JoinedStr) is not None:
         return None
-    statement = module.assignment(node.value)
+    statement = reaching(module, node.value)
     for use in uses:
         if (
             statement is not None

@@ -49,6 +49,31 @@ return tf.matmul(x + b, w, transpose_b=False) / units"""
     )
 
 
+@pytest.mark.parametrize("same", ["tf.nn.dropout(x, 0.9)", "tf.nn.relu(tf.cast(x, tf.float32))"])
+def test_what_has_the_shape_of_the_input(same: str) -> None:
+    body = f"""
+x = {same}
+size = x.shape[-1].value
+limit = np.sqrt(6.0 / (size + 3))
+w = tf.get_variable("w", [size, 3], initializer=tf.random_uniform_initializer(-limit, limit))
+return tf.matmul(x, w, transpose_b=False)"""
+    build = joined(method(migrate("import numpy as np\n" + of_helper(body)), "build", "Tower"))
+    assert "    size = input_shape[-1]\n    limit = np.sqrt(6.0 / (size + 3))\n" in build
+    assert "initializer=tf.keras.initializers.RandomUniform(-limit, limit)" in build
+
+
+def test_numbers_that_are_computed_of_sizes_start_weights() -> None:
+    body = """
+x = tf.concat([x, x], 1)
+limit = 1.0 / np.sqrt(x.shape[-1].value)
+w = tf.get_variable("w", [x.shape[-1].value, 3], initializer=tf.random_uniform_initializer(-limit, limit))
+return tf.matmul(x, w, transpose_b=False)"""
+    call = joined(method(migrate("import numpy as np\n" + of_helper(body)), "call", "Tower"))
+    assert "get_weight(self" in call and "RandomUniform(-limit, limit)" in call
+    drawn = body.replace("np.sqrt(x.shape[-1].value)", "np.random.rand(x.shape[-1].value)[0]")
+    assert "known only when data flow" in manual_reason("import numpy as np\n" + of_helper(drawn))
+
+
 def test_a_weight_of_a_model_as_wide_as_a_feature_that_has_a_name() -> None:
     body = """
 x = features["x"]

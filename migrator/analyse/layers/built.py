@@ -26,6 +26,12 @@ _PLAIN = (
 )  # fmt: skip
 _FUNCTIONS = frozenset({"int", "float", "len", "min", "max", "list", "tuple", "range", "zip", "enumerate", "reversed"})
 _LIBRARIES = ("numpy.", "math.", "itertools.")
+_ELEMENTWISE = frozenset(
+    f"tensorflow.{name}"
+    for name in """nn.dropout layers.dropout nn.relu nn.relu6 nn.elu nn.selu nn.leaky_relu nn.sigmoid nn.tanh nn.softmax
+    sigmoid tanh identity cast to_float stop_gradient square sqrt abs exp log""".split()
+)
+"""Functions whose result has the shape of their first argument."""
 
 
 def built(plan: Body, leaf: Leaf, layer: Layer, turns: Iterable[Loop] = ()) -> Layer:
@@ -304,10 +310,13 @@ def count_of(plan: Body, node: ast.AST, at: Leaf | None) -> str | None:
 
 
 def _input(plan: Body, node: ast.expr, at: Leaf | None) -> str | None:
-    """``input_shape["x"]`` for ``features["x"]``, where `features` is the first input; without `at`, wherever it stands."""
+    """``input_shape["x"]`` for ``features["x"]``, where `features` is the first input, or for what is computed of it element by
+    element; without `at`, wherever it stands."""
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
         outer = _input(plan, node.value, at)
         return None if outer is None else f"{outer}[{plan.module.segment(node.slice)}]"
+    if isinstance(node, ast.Call) and node.args and plan.module.resolve(node.func) in _ELEMENTWISE:
+        return _input(plan, node.args[0], at)
     if not isinstance(node, ast.Name) or not plan.dynamic:
         return None
     if node.id != plan.dynamic[0]:  # ``x = features["x"]``
@@ -316,6 +325,11 @@ def _input(plan: Body, node: ast.expr, at: Leaf | None) -> str | None:
             return None
         plain = all(isinstance(target, ast.Name) for target in leaves[0].node.targets)
         return _input(plan, leaves[0].node.value, leaves[0]) if plain else None
-    if at is not None and plan.slicer.reaching(node.id, at.index, None, at):
+    changed = plan.slicer.reaching(node.id, at.index, None, at) if at is not None else []
+    if not changed:
+        return "input_shape"
+    again = changed[0].node
+    plain = len(changed) == 1 and not changed[0].arms and isinstance(again, ast.Assign) and node.id in changed[0].kills
+    if not plain or not isinstance(again, ast.Assign) or not isinstance(again.targets[0], ast.Name):
         return None  # another value by now
-    return "input_shape"
+    return _input(plan, again.value, changed[0])

@@ -22,6 +22,18 @@ _PLAIN = (
 
 
 _COUNTING = frozenset({"enumerate", "range", "len", "zip", "list", "int"})
+_BUILTINS = frozenset({"int", "len", "float", "min", "max", "abs", "round"})
+_NUMBERS = (
+    "math.",
+    "numpy.sqrt",
+    "numpy.prod",
+    "numpy.log",
+    "numpy.ceil",
+    "numpy.floor",
+    "numpy.minimum",
+    "numpy.maximum",
+)
+"""What computes numbers of sizes: ``np.sqrt(6.0 / (fan_in + fan_out))``."""
 _SHAPE_FUNCTIONS = frozenset({"tensorflow.shape", "tensorflow.convert_to_tensor"})
 
 
@@ -61,9 +73,9 @@ def _is_static(plan: Body, node: ast.AST, above: tuple[str, ...]) -> bool:
     if isinstance(node, ast.Call):
         if _lists_shape(plan, node):
             return True
-        if isinstance(node.func, ast.Name):
-            known = node.func.id in ("int", "len") and not plan.is_local(node.func.id) and not node.keywords
-            return known and all(_is_static(plan, argument, above) for argument in node.args)
+        if isinstance(node.func, ast.Name) or (plan.module.resolve(node.func) or "").startswith(_NUMBERS):
+            known = not isinstance(node.func, ast.Name) or node.func.id in _BUILTINS and not plan.is_local(node.func.id)
+            return known and not node.keywords and all(_is_static(plan, argument, above) for argument in node.args)
         if not isinstance(node.func, ast.Attribute) or node.args or node.keywords or plan.module.resolve(node.func):
             return False
         return node.func.attr == "get_shape" or (

@@ -75,6 +75,15 @@ def test_the_step_of_an_evaluation() -> None:
     assert loop(before) == f"result = model.evaluate({READ}(), return_dict=True)\n{after}"
 
 
+def test_the_step_of_one_of_several_evaluations_with_a_name() -> None:
+    again = f"result = estimator.evaluate({READ})\nprint(result['loss'])\n"
+    after = f"result = model.evaluate({READ}(), return_dict=True)\n"
+    first = f"{after}print(model.optimizer.iterations.numpy())\n"
+    assert loop(f"result = estimator.evaluate({READ})\nprint(result['global_step'])\n{again}") == (
+        f"{first}{after}print(result['loss'])\n"
+    )
+
+
 RESTORE = "checkpoint.restore({}).assert_existing_objects_matched()\n"
 NEWEST = "checkpoint.restore(checkpoints.latest_checkpoint)\n"
 EVALUATE = f"print(model.evaluate({READ}(), return_dict=True))\n"
