@@ -37,6 +37,7 @@ from ..estimator_calls.estimator_values import ESTIMATOR, PREFIX, Construction
 from ..estimator_calls.keras_estimator import MODEL_TO_ESTIMATOR
 from ..estimator_calls.other_estimators import OtherEstimators
 from ..estimator_calls.task_fields import configuration_edits, task_reference
+from ..estimator_calls.variable_readers import OF_CANNED
 from ..estimator_calls.warm_starts import start_reference
 from ..hooks.hook_makers import check_makers
 from ..hooks.hooks import hook_of
@@ -47,7 +48,7 @@ from ..inputs.lookup_tables import table_reference
 from ..inputs.one_shot import for_graphs, one_shot_changes
 from ..inputs.preprocessing_columns import SHARED_COLUMNS, ColumnEdits
 from ..loop.flow.pauses import check_pauses
-from ..loop.loop import Loop
+from ..loop.loop import Loop, NotPlain
 from ..loop.remarks import BY_EXAMPLES, of_cores, reports_loss
 from ..loop.writer import dropped
 from ..model_fns.model_fns import (
@@ -320,6 +321,10 @@ class ProgramRewrite(LoopRewrite):
 
     def _method(self, driver: Driver, node: ast.expr, attribute: ast.Attribute, text: str) -> None:
         """The edits of one method or property, of the Estimator `node`."""
+        unread = attribute.attr in OF_CANNED and attribute.attr not in driver.readers
+        if unread and isinstance(self.loop, NotPlain) and attribute.attr not in self.loop.reason:
+            why = f"an Estimator that `fit` does not train is not migrated yet: {self.loop.reason}"
+            raise Unsupported(f"`.{attribute.attr}` of {why}", attribute)
         driver.method(node, attribute, text)
 
     def _modules(self) -> list[Module]:
