@@ -18,7 +18,7 @@ from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.flow import Leaf
 from migrator.analyse.statements.names import reads
 from migrator.analyse.training.optimizervalues import rate_of
-from migrator.resolve.syntax import walk
+from migrator.resolve.syntax import is_name, walk
 
 if TYPE_CHECKING:
     from migrator.analyse.function.plan import Plan
@@ -213,6 +213,20 @@ def _is_constant(plan: Plan, one: ast.expr, other: ast.expr) -> bool:
     return not local and isinstance(one, (ast.Name, ast.Attribute, ast.Subscript)) and ast.dump(one) == ast.dump(other)
 
 
+def _holds_scalars(plan: Plan, name: str, deep: int) -> bool:
+    """Whether a dict that begins without entries is given numbers alone: ``losses[task] = tf.reduce_mean(…)``."""
+    begun, entries = [], []
+    for leaf in plan.flow.leaves:
+        target = leaf.node.targets[0] if isinstance(leaf.node, ast.Assign) and len(leaf.node.targets) == 1 else None
+        if isinstance(leaf.node, ast.Assign) and isinstance(target, ast.Subscript) and is_name(target.value, name):
+            entries.append((leaf.node.value, leaf))
+        elif name in leaf.defs:
+            begun.append(leaf.node.value if isinstance(leaf.node, ast.Assign) else leaf.node)
+    if len(begun) != 1 or ast.unparse(begun[0]) not in ("{}", "dict()", "collections.OrderedDict()", "OrderedDict()"):
+        return False
+    return bool(entries) and all(_is_scalar(plan, value, leaf, deep + 1) for value, leaf in entries)
+
+
 def _is_scalar(plan: Plan, node: ast.expr, at: Leaf, deep: int = 0) -> bool:
     """Whether a tensor is seen to be one number."""
     node, at = _behind(plan, node, at)
@@ -226,6 +240,8 @@ def _is_scalar(plan: Plan, node: ast.expr, at: Leaf, deep: int = 0) -> bool:
         return _is_scalar(plan, node.left, at, deep + 1) and _is_scalar(plan, node.right, at, deep + 1)
     if isinstance(node, ast.Name):
         return plan.times.of(node) is not Time.DYNAMIC or _is_norm(plan, node, at)
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+        return _holds_scalars(plan, node.value.id, deep)
     name = plan.module.resolve(node.func) or "" if isinstance(node, ast.Call) else ""
     if not isinstance(node, ast.Call) or not name.startswith("tensorflow."):
         return isinstance(node, (ast.Attribute, ast.Subscript)) and plan.times.of(node) is not Time.DYNAMIC

@@ -337,3 +337,17 @@ def test_a_loss_that_is_watched_by_the_name_of_its_scope() -> None:
 def test_the_step_by_its_name_in_the_graph(name: str) -> None:
     text = migrated(logging(f'{{"step": "{name}", "loss": "cross_entropy"}}'))
     assert '"step = %d, loss = %.6g", model.optimizer.iterations.numpy(), logs["loss"]' in text
+
+
+def parts(value: str, begun: str = "{}") -> str:
+    """What becomes of a program that logs an entry of a dict which a loop fills."""
+    filled = f"    parts = {begun}\n    for name in ['a', 'b']:\n        parts[name] = {value}\n    length ="
+    hook = ", training_hooks=[" + logging("{'part': parts['a']}") + "]"
+    return one_line(migrate(program(spec=hook).replace("    length =", filled)))
+
+
+def test_an_entry_of_a_dict_of_numbers() -> None:
+    text = parts("tf.reduce_mean(tf.square(logits))")
+    assert 'self.step_logs["part"] = parts["a"]' in text.replace("'", '"') and 'logs["part"]' in text
+    for other in (parts("logits * 2"), parts("tf.reduce_mean(logits)", "{'c': logits}")):
+        assert "step_logs" not in other
