@@ -1,11 +1,13 @@
-"""First values of variables that have names of their own: they stand where the variable is made, as the analysis looks for them
-there."""
+"""First values of variables, and texts for scopes, that have names of their own: they stand where the variable is made, or the
+scope is entered, as the analysis looks for them there."""
 
 from __future__ import annotations
 
 import ast
 
 from migrator.analyse.statements.names import binds, reads
+from migrator.analyse.variables.namepatterns import literal_pattern
+from migrator.analyse.variables.scopes import VARIABLE_SCOPE
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
@@ -43,6 +45,11 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
     ```
     """
     for call in walk(function):
+        if isinstance(call, ast.Call) and module.resolve(call.func) == VARIABLE_SCOPE and call.args:
+            scope = call.args[0]
+            given = _given(module, function, scope) if isinstance(scope, ast.Name) else None
+            if given is not None and literal_pattern(given.value) is not None:
+                return Change.of(module, Remove(given), Replace(scope, module.cst.expression(given.value)))
         made = _MADE.get(module.resolve(call.func) or "") if isinstance(call, ast.Call) else None
         if made is None or not isinstance(call, ast.Call):
             continue
@@ -50,7 +57,7 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
         first = next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
         first = call.args[place] if first is None and len(call.args) > place else first
         given = _given(module, function, first) if isinstance(first, ast.Name) else None
-        if given is not None and first is not None:
+        if given is not None and first is not None and literal_pattern(given.value) is None:
             return Change.of(module, Remove(given), Replace(first, module.cst.expression(given.value)))
     return []
 
@@ -65,7 +72,8 @@ def _given(module: Module, function: ast.FunctionDef, load: ast.Name) -> ast.Ass
     ):
         return None
     value = source.value
-    if not isinstance(value, ast.Call) or module.resolve(value.func) not in VALUES:
+    drawn = isinstance(value, ast.Call) and module.resolve(value.func) in VALUES
+    if not drawn and (isinstance(value, ast.Name) or literal_pattern(value) is None):
         return None
     read = reads(value)
     for statement in walk(function):

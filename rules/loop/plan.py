@@ -28,6 +28,8 @@ from ..exports.fed_features import NAMES as RECEIVERS
 from ..exports.receivers import of_receivers
 from ..hooks.session_hooks import is_of_protocol
 from ..losses_metrics import step_summaries
+from ..program.idle_files import idle_spans
+from ..program.unused_code import inside_unused
 from .data.arrays import array_inputs
 from .data.datasets import Reader
 from .flow.building import building_of, is_shared_generator
@@ -136,7 +138,10 @@ def _of_files(
     saves = any(source.settings.directory is not None or source.hooks.summaries for source in sources)
     for module in modules:
         spans = inside.get(module.path, Spans())
+        unused = idle_spans(project, module)
         for node, name in module.references():
+            if inside_unused(module, node, unused) is not None and not spans.hold(module.span(node)):
+                continue
             if spans.hold(module.span(node)):
                 if name.startswith(step_summaries.PREFIX) and saves and node not in written:
                     return reason_at("summaries of its layers, or of metrics", module, node)
@@ -183,7 +188,7 @@ def _followed(
         or _of_trainings(uses)
         or of_functions(uses)
         or _of_settings(uses)
-        or _of_names(modules, [*uses, *exported])
+        or _of_names(project, modules, [*uses, *exported])
         or of_starts(uses)
     )
     reason = reason or of_folders([*uses, *exported, *(read for read in reads if read.needs_checkpoint)], uses)
@@ -237,12 +242,13 @@ def _of_settings(uses: list[Use]) -> str:
     return ""
 
 
-def _of_names(modules: list[Module], uses: Sequence[Use | Export]) -> str:
+def _of_names(project: Project, modules: list[Module], uses: Sequence[Use | Export]) -> str:
     """Why `train_and_evaluate`, exports and what they are given stay."""
     known = {name for use in uses for name in use.names}
     for module in modules:
+        unused = idle_spans(project, module)
         for node, name in module.references():
-            if name in _LOOKED_AT and node not in known:
+            if name in _LOOKED_AT and node not in known and inside_unused(module, node, unused) is None:
                 return reason_at(f"tf.{name.split('.', 1)[1]}", module, node)
     return ""
 

@@ -62,6 +62,7 @@ from ..model_fns.only_predicting import check_only_predicts
 from ..model_fns.translations import is_refused
 from ..program.groups import is_part
 from ..program.idle_files import idle_spans
+from ..program.unused_code import inside_unused, said_of_unused
 from .canned_models import CannedClasses
 from .finding import ModelFnFinder
 from .finishing import finished
@@ -423,6 +424,10 @@ class ProgramRewrite(LoopRewrite):
                     continue
                 if hook_of(name) and not name.startswith(PREFIX) and idle.hold(module.span(node)):
                     continue  # TensorFlow 2 has it among what is old
+                unused = inside_unused(module, node, idle) if isinstance(self.loop, Loop) else None
+                if unused is not None and name.startswith(PREFIX):
+                    driver.remark(node, said_of_unused(unused, name))
+                    continue
                 if (name.startswith(PREFIX) or hook_of(name)) and not driver.reference(node, name):
                     raise Unsupported(f"tf.{name.split('.', 1)[1]} is not migrated yet", node)
         configuration_edits(driver, inside, self.obstacles)

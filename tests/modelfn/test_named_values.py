@@ -92,3 +92,28 @@ def test_a_size_that_the_input_tells() -> None:
 )
 def test_values_that_have_to_keep_their_names(body: str) -> None:
     assert manual_reason(model_fn(body))
+
+
+SHARED = """
+def fc(x, size, name):
+    scope = {value}
+    with tf.variable_scope(scope, reuse=tf.AUTO_REUSE):
+        w = tf.get_variable("w", [x.shape[-1], size])
+        return tf.matmul(x, w)
+
+
+def tower(x, sizes, name):
+    for i, size in enumerate(sizes):
+        x = fc(x, size, "%s_%d" % (name, i))
+    return x
+"""
+
+
+def test_the_text_of_a_scope_tells_calls_apart_that_reuse() -> None:
+    body = "predictions = tower(features['x'], [4, 1], 'user') * tower(features['w'], [4, 1], 'item')"
+    text = migrate(model_fn(body, before="import tensorflow as tf\n" + SHARED.format(value='"%s_fc" % name')))
+    assert "AUTO_REUSE" not in text and "Tower([4, 1], 'user')" in text and "Tower([4, 1], 'item')" in text
+    same = body.replace("'item'", "'user'")
+    assert "share" in manual_reason(model_fn(same, before="import tensorflow as tf\n" + SHARED.format(value="name")))
+    drawn = SHARED.format(value="other(name)")
+    assert manual_reason(model_fn(body, before="import tensorflow as tf\n" + drawn))

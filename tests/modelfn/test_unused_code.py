@@ -263,3 +263,19 @@ def test_what_makes_an_estimator_is_in_use(name: str) -> None:
     use = f"def {name}(_):\n    estimator = tf.estimator.Estimator(model_fn, params={{}})\n    print([Network])\n"
     source = model_fn(BODY, before=f"import tensorflow as tf\n{NETWORK}", after=use)
     assert "tf.layers.dense is in code that does not move" in manual_reason(source)
+
+
+def test_a_receiver_that_nothing_calls_leaves_a_program_plain() -> None:
+    receiver = "\n\ndef serve():\n    x = {'x': tf.placeholder(tf.float32)}\n"
+    receiver += "    return tf.estimator.export.ServingInputReceiver(x, x)\n"
+    use = "\n\nestimator = tf.estimator.Estimator(model_fn, 'm')\nestimator.train(lambda: read(), steps=3)\n"
+    read = (
+        "\n\ndef read():\n    return tf.data.Dataset.from_tensor_slices(({'x': [[1.0]]}, [[1.0]])).repeat().batch(1)\n"
+    )
+    program = model_fn(BODY, before="import tensorflow as tf\n" + receiver + read).rpartition("\nestimator =")[0] + use
+    files = run({"program.py": program})
+    text = files["program.py"].after.decode()
+    assert not any(path.startswith("tf2_") for path in files) and "model.fit(" in text
+    assert "return tf.compat.v1.estimator.export.ServingInputReceiver(x, x)" in text
+    said = [*files["program.py"].applied, *files["program.py"].remaining]
+    assert any("`serve` keeps tf.estimator.export.ServingInputReceiver" in d.message for d in said)

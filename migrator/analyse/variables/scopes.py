@@ -194,10 +194,15 @@ def variable_map(plan: Body) -> tuple[tuple[str, str], ...]:
     return tuple((name, attribute) for name, attribute, _ in variable_pairs(plan) if name)
 
 
+def names_of_variables(plan: Body) -> Iterator[tuple[str, Sites]]:
+    """TF1 name of each variable, empty where it is not known, with its site and the sites of the helpers around it."""
+    return ((name, sites) for name, _, sites in _pairs(plan, plan.sites, "", None, {}, {}, False))
+
+
 def names_made(plan: Body, site: Site) -> frozenset[str] | None:
     """TF1 names of the variables that one site makes, ``*`` for what is formatted into them; None where some are not
     known from the source."""
-    found = list(_pairs(plan, [site], "", "", {}, {}, False))
+    found = list(_pairs(plan, [site], "", None, {}, {}, False))
     if any(not name for name, _, _ in found):
         return None
     known = {id(sites[-1]) for _, _, sites in found}
@@ -233,13 +238,14 @@ def _pairs(
     plan: Body,
     of: Iterable[Site],
     scope: str,
-    path: str,
+    path: str | None,
     names: Patterns,
     numbers: dict[str, int],
     repeated: bool,
     around: Sites = (),
 ) -> Iterator[tuple[str, str, Sites]]:
-    """TF1 name and attribute path of each variable, with its site and the sites of the helpers around it."""
+    """TF1 name and attribute path of each variable, with its site and the sites of the helpers around it; names alone where
+    `path` is None."""
     for site in of:
         if site.first is not None:
             continue
@@ -248,8 +254,8 @@ def _pairs(
             if site.layer.helper is not None or site.layer.variables:
                 yield "", "", (*around, site)
             continue
-        own_path = path + site.attribute + ".*" * len(site.loops)
-        if site.layer.late and site.loops and not site.layer.weight:
+        own_path = f"{path or ''}{site.attribute}{'.*' * len(site.loops)}"
+        if site.layer.late and site.loops and not site.layer.weight and path is not None:
             yield "", "", (*around, site)
             continue
         if site.layer.late and site.layer.weight:
@@ -258,7 +264,7 @@ def _pairs(
             known = given_names(site, names)
             turns = repeated or _in_turns(plan, site)
             outer = (*around, site)
-            helper, inner = site.layer.helper, f"{own_path}."
+            helper, inner = site.layer.helper, None if path is None else f"{own_path}."
             if site.layer.alternatives:  # which one it is, and so what it makes, is known at run time only
                 for body in (helper, *site.layer.alternatives):
                     list(_pairs(body, body.sites, scope + prefix, inner, known, numbers, True, outer))

@@ -21,10 +21,10 @@ from migrator.analyse.variables.scopes import (
     Sites,
     exclusive,
     names_made,
+    names_of_variables,
     path_of,
     scope_calls,
     scope_prefix,
-    variable_pairs,
 )
 from migrator.resolve.syntax import walk
 
@@ -192,7 +192,7 @@ def _share_helper(plan: Body, site: Site, earlier: list[Site]) -> None:
 def refuse_shared_variables(plan: Body) -> None:
     """Refuse two layers that are one variable in TF1, each perhaps in a helper of its own. Raises Unsupported."""
     seen: dict[str, list[Sites]] = {}
-    for name, _, sites in variable_pairs(plan):
+    for name, sites in names_of_variables(plan):
         if not name and _speaks_of_reuse(plan, sites):
             raise Unsupported(_NOT_LITERAL, sites[-1].call)
         if not name or "*" in name or sites[-1].layer.keras:
@@ -208,7 +208,7 @@ def refuse_shared_variables(plan: Body) -> None:
 def _settle_doubts(plan: Body) -> None:
     """Refuse two layers of a helper that may be one variable in TF1, unless the names tell them apart which its calls give it."""
     named: dict[Sites, set[str]] = {}
-    for name, _, sites in variable_pairs(plan):
+    for name, sites in names_of_variables(plan):
         for depth in range(len(sites)):
             named.setdefault(sites[: depth + 1], set()).add(name)
     for around, helper in _helpers(plan):
