@@ -424,9 +424,9 @@ class ProgramRewrite(LoopRewrite):
                     continue
                 if hook_of(name) and not name.startswith(PREFIX) and idle.hold(module.span(node)):
                     continue  # TensorFlow 2 has it among what is old
-                unused = inside_unused(module, node, idle) if isinstance(self.loop, Loop) else None
-                if unused is not None and name.startswith(PREFIX):
-                    driver.remark(node, said_of_unused(unused, name))
+                around = inside_unused(module, node, idle) if isinstance(self.loop, Loop) else None
+                if around is not None and name.startswith(PREFIX):
+                    driver.remark(node, said_of_unused(around, name))
                     continue
                 if (name.startswith(PREFIX) or hook_of(name)) and not driver.reference(node, name):
                     raise Unsupported(f"tf.{name.split('.', 1)[1]} is not migrated yet", node)
