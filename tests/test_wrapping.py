@@ -48,6 +48,34 @@ def broken(text: str, width: int = 40) -> str | None:
             """,
         ),
         (
+            "data = tf.data.Dataset.range(8).repeat(2).batch(size)",
+            """
+            data = (
+                tf.data.Dataset.range(8)
+                .repeat(2)
+                .batch(size)
+            )
+            """,
+        ),
+        (
+            "return first.batch(one_size).map(read).repeat()",
+            """
+            return (
+                first.batch(one_size)
+                .map(read)
+                .repeat()
+            )
+            """,
+        ),
+        (
+            "data = dataset.repeat(number).batch(batch_size)",
+            """
+            data = dataset.repeat(number).batch(
+                batch_size
+            )
+            """,
+        ),
+        (
             "loss = first(one, two) + second(three, four) - third(five)",
             """
             loss = (

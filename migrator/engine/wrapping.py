@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import ast
 import io
+import keyword
 import textwrap
 import tokenize
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from migrator.resolve.parsing import syntax_tree
@@ -42,6 +44,7 @@ class _Word:
 
 
 Words = list[_Word]
+Broken = Callable[[Words, str, str, int], list[str]]
 
 
 def wrapped(lines: list[str], unit: str, width: int = WIDTH) -> list[str] | None:
@@ -187,6 +190,9 @@ def _fitted(words: Words, indent: str, unit: str, width: int) -> list[str]:
     flat = indent + _joined(words)
     if len(flat) <= width:
         return [flat]
+    chain = _in_parentheses(words, indent, unit, width, _links)
+    if chain and max(map(len, chain[0])) <= width:
+        return chain[0]
     choices = [
         _at_bracket(words, pair, indent, unit, width) for pair in reversed(_pairs(words)) if pair[1] > pair[0] + 1
     ]
@@ -228,6 +234,9 @@ def _contents(body: Words, head: Words, indent: str, unit: str, width: int) -> l
             mine[-1] += "," if part[-1].text == "," else closing
             lines += mine
         return lines
+    chain = _links(body, indent, unit, width)
+    if chain and max(map(len, chain)) <= width:
+        return chain
     return _at_operators(body, indent, unit, width) or _fitted(body, indent, unit, width)
 
 
@@ -240,14 +249,29 @@ def _at_operators(words: Words, indent: str, unit: str, width: int) -> list[str]
     return []
 
 
-def _in_parentheses(words: Words, indent: str, unit: str, width: int) -> list[list[str]]:
+def _links(words: Words, indent: str, unit: str, width: int) -> list[str]:
+    """A chain of calls, each on a line of its own: ``data.map(f)`` ``.repeat()`` ``.batch(8)``; none for two of them."""
+    outer = [word.text for i, word in enumerate(words) if not _depth(words, i) and word.text not in _OPENING]
+    plain = all(text == "." or (text.isidentifier() and not keyword.iskeyword(text)) for text in outer)
+    starts = [
+        i for i, word in enumerate(words) if word.text == "." and words[i - 1].text == ")" and not _depth(words, i)
+    ]
+    if not plain or len(starts) < 2 or words[-1].text != ")":
+        return []
+    ranges = zip([0, *starts], [*starts, len(words)])
+    return [line for start, end in ranges for line in _fitted(words[start:end], indent, unit, width)]
+
+
+def _in_parentheses(
+    words: Words, indent: str, unit: str, width: int, broken: Broken = _at_operators
+) -> list[list[str]]:
     """A value that is assigned or returned, put in parentheses and broken before its operators."""
     assigns = [i for i, word in enumerate(words) if word.text in _ASSIGNS and _depth(words, i) == 0]
     start = assigns[-1] + 1 if assigns else 1 if words[0].text == "return" else None
     if start is None:
         return []
     body = [_Word(words[start].text, False), *words[start + 1 :]] if start < len(words) else []
-    lines = _at_operators(body, indent + unit, unit, width) if body else []
+    lines = broken(body, indent + unit, unit, width) if body else []
     gap = " " if start < len(words) and words[start].gap else ""  # none behind the name of an argument
     return [[f"{indent}{_joined(words[:start])}{gap}(", *lines, f"{indent})"]] if lines else []
 

@@ -167,7 +167,7 @@ class Page:
             and not first
             and not self.module.is_blank_above(self.module.line_span(statement)[0])
         )
-        return self.change(Replace(statement, spaced(new) if apart else new))
+        return self.change(Replace(statement, self._spaced(statement, new) if apart else new))
 
     def above(self, statement: ast.stmt, lines: Iterable[str], apart: bool = False) -> list[Edit]:
         """Lines above a statement; if they are to stand `apart`, with a blank line above."""
@@ -175,7 +175,7 @@ class Page:
         if all(line.startswith("#") for line in lines):  # which belong to no statement of their own
             return self.change(Comments(statement, (*self.module.comments_above(statement), *lines)))
         new = self._statements(statement, lines)
-        return self.change(Insert(spaced(new) if apart else new, before=statement))
+        return self.change(Insert(self._spaced(statement, new) if apart else new, before=statement))
 
     def eval_folder(self, folder: str, name: ast.expr | None) -> str:
         """The folder of evaluations of a name below that of checkpoints, if they have a name."""
@@ -190,11 +190,32 @@ class Page:
         """Lines below a statement."""
         return self.change(Insert(self._statements(statement, lines), after=statement))
 
+    def _spaced(self, at: ast.stmt, statements: list[Statement]) -> list[Statement]:
+        """Statements with a blank line above the first one; with two above a function on the outermost level of a file."""
+        outer = hasattr(statements[0], "params") and self.module.parent(at) is self.module.tree
+        return spaced(spaced(statements)) if outer else spaced(statements)
+
     def _statements(self, at: ast.stmt, lines: Iterable[str]) -> list[Statement]:
         """The statements of lines, which may hold text of the file at this depth."""
         indent = self.indent(at)
+        lines = "\n".join(lines).split("\n")
+        lines = lines if self.module.parent(at) is not self.module.tree else list(_apart(lines))
         text = "\n".join(f"{indent}{line}" if line else "" for line in lines)
         return statements_of(quoted(text, self.module))
+
+
+def _apart(lines: Iterable[str]) -> Iterator[str]:
+    """Lines with two blank ones around the functions among them, as on the outermost level of a file."""
+    blank, inside, first = 0, False, True
+    for line in lines:
+        if not line:
+            blank += 1
+            continue
+        outer = not line.startswith((" ", "\t", ")", "]", "}"))
+        begins = line.startswith(("def ", "class "))
+        yield from [""] * (2 if outer and (begins or inside) and not first else blank)
+        yield line
+        blank, inside, first = 0, begins or (inside and not outer), False
 
 
 def _is_import(node: ast.stmt) -> bool:
