@@ -1,6 +1,6 @@
 """`arg_scope` of slim around layers that stand in it: what it says is said to each of them, so that native migrates them.
 
-A scope that functions are called in which make layers stays: they would have to be told as well.
+Functions that are called in a scope and make layers are written in its place before (see `is_told`).
 """
 
 from __future__ import annotations
@@ -9,20 +9,22 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from migrator.analyse.function.translate import is_none
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.roots import calls_below
+from migrator.normalise.values.callers import calls_of
 from migrator.resolve.module import Module
-from migrator.resolve.project import Project
+from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
-from migrator.rewrite import Replace, with_arguments
+from migrator.rewrite import Replace, statements, with_arguments
 
 from ..symbols.tensorflow_names import CONTRIB_LAYERS
 
 if TYPE_CHECKING:
     import libcst as cst
 
-_SCOPES = frozenset(
+SCOPES = frozenset(
     f"{package}arg_scope"
     for package in (*CONTRIB_LAYERS, "tensorflow.contrib.framework.")
     if package != CONTRIB_LAYERS[0]
@@ -33,7 +35,7 @@ _SAME = {"linear": "fully_connected", "relu": "fully_connected"}
 _NORMALIZATIONS = frozenset({"batch_norm", "layer_norm"})
 _PLAIN = (
     ast.Name, ast.Constant, ast.Attribute, ast.Call, ast.Tuple, ast.List, ast.Dict, ast.UnaryOp, ast.BinOp, ast.BoolOp,
-    ast.Compare, ast.IfExp,
+    ast.Compare, ast.IfExp, ast.Subscript,
 )  # fmt: skip
 
 
@@ -62,18 +64,14 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
     """
     item = module.parent(call)
     scope = module.parent(item) if isinstance(item, ast.withitem) else None
-    if (
-        module.resolve(call.func) not in _SCOPES
-        or not isinstance(scope, ast.With)
-        or not isinstance(item, ast.withitem)
-    ):
+    if module.resolve(call.func) not in SCOPES or not isinstance(scope, ast.With) or not isinstance(item, ast.withitem):
         return []
     functions = call.args[0] if len(call.args) == 1 else None
     if not isinstance(functions, (ast.List, ast.Tuple)) or item.optional_vars is not None or len(scope.items) > 1:
         return []
     told = {_layer(module, function) for function in functions.elts}
     if _NORMALIZATIONS & told and _gives_normalizers(module, scope):
-        return []  # what calls them is no layer of its own yet
+        return _swapped(module, scope, told)  # what calls them is no layer of its own yet
     if None in told or not _may_be_repeated(module, call, scope):
         return []
     layers = _layers_told(drafts.project, module, scope, {name for name in told if name is not None})
@@ -83,12 +81,42 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
     return Change.of(module, Replace(scope, [*map(module.cst.statement, scope.body)]), *told_now)
 
 
+def _swapped(module: Module, scope: ast.With, told: set[str | None]) -> list[Change]:
+    """The edits that put a scope of normalizations around one of the layers that call them, which tells nothing of the same."""
+    outer = module.parent(scope)
+    call = outer.items[0].context_expr if isinstance(outer, ast.With) and len(outer.items) == 1 else None
+    if not isinstance(outer, ast.With) or outer.body != [scope] or outer.items[0].optional_vars is not None:
+        return []
+    if not isinstance(call, ast.Call) or module.resolve(call.func) not in SCOPES or len(call.args) != 1:
+        return []
+    functions = call.args[0].elts if isinstance(call.args[0], (ast.List, ast.Tuple)) else []
+    others = {_layer(module, function) for function in functions}
+    if not others or None in others or others & (_NORMALIZATIONS | told):
+        return []
+    file = module.cst
+    inner, around = file.expression(scope.items[0].context_expr), file.expression(call)
+    body = [*map(file.statement, scope.body)]
+    template = "with {inner}:\n    with {around}:\n        {body}"
+    return Change.of(module, Replace(outer, statements(template, inner=inner, around=around, body=body)))
+
+
+def is_told(project: Project, definition: Definition) -> bool:
+    """Whether a function is called in a scope, which tells the layers that it makes."""
+    for module, call in calls_of(project, definition)[0]:
+        for scope in module.ancestors(call):
+            heads = [item.context_expr for item in scope.items] if isinstance(scope, ast.With) else []
+            if any(isinstance(head, ast.Call) and module.resolve(head.func) in SCOPES for head in heads):
+                return all(call not in walk(head) for head in heads)
+    return False
+
+
 def _gives_normalizers(module: Module, scope: ast.With) -> bool:
     """Whether layers in a scope get a `normalizer_fn`, by themselves or by a scope around it."""
     around = [scope, *(node for node in module.ancestors(scope) if isinstance(node, ast.With))]
     calls = [item.context_expr for node in around for item in node.items if isinstance(item.context_expr, ast.Call)]
     calls += [node for node in walk(scope) if isinstance(node, ast.Call)]
-    return any(keyword.arg in (None, "normalizer_fn") for call in calls for keyword in call.keywords)
+    told = [keyword for call in calls for keyword in call.keywords if keyword.arg in (None, "normalizer_fn")]
+    return not all(keyword.arg is not None and is_none(keyword.value) for keyword in told)
 
 
 def _layer(module: Module, node: ast.AST) -> str | None:
@@ -124,7 +152,7 @@ def _layers_told(project: Project, module: Module, scope: ast.With, told: set[st
     for node in (child for statement in scope.body for child in walk(statement)):
         if isinstance(node, (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             return None
-        if isinstance(node, ast.Call) and module.resolve(node.func) in _SCOPES:
+        if isinstance(node, ast.Call) and module.resolve(node.func) in SCOPES:
             return None  # the inner one goes first
         short = _layer(module, node)
         call = module.parent(node)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from migrator.analyse.function.plan import Plan
+from migrator.analyse.training.trainop import pauses
 from migrator.analyse.training.updates import GRADIENTS
 from migrator.resolve.module import Module
 from migrator.resolve.reaching import block_of
@@ -76,6 +77,10 @@ BY_EXAMPLES = (
 BY_CORES = (
     "each core of a TPU changes or clips the gradients of its own share of a batch, before they are added up; "
     "on one device that is the whole batch"
+)
+_BY_TURNS = (
+    "the optimizer takes a step in some turns only, under a tf.cond: with several cores of a TPU such a training ends in an "
+    "error; `--strategy none` writes one without a TPU"
 )
 _CLIPS = re.compile(r"\b(global_clipnorm|clipnorm|clipvalue)=")
 """Arguments of optimizers that clip."""
@@ -290,7 +295,9 @@ def of_cores(loop: Loop, plan: Plan, text: str) -> Iterator[tuple[Module, ast.AS
     if not loop.on_tpu:
         return
     source = loop.first
-    if "def train_step(" in text:
+    if pauses(plan):
+        yield source.module, source.construction.call, _BY_TURNS
+    elif "def train_step(" in text:
         yield source.module, source.construction.call, BY_CORES
     if (clips := _CLIPS.search(text)) is not None:
         yield source.module, source.construction.call, _OF_SUM.format(clips[1])

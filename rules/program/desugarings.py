@@ -16,7 +16,14 @@ from migrator.normalise.objects import copied
 
 from ..canned import chosen_estimators, head_specs, named_makers
 from ..configs import handed_configs, kept_configs, own_configs, replaced_configs, returned_configs
-from ..contrib import applied_regularization, argument_scopes, functions, normalizer_functions
+from ..contrib import (
+    applied_regularization,
+    argument_scopes,
+    functions,
+    normalizer_functions,
+    returned_scopes,
+    static_sizes,
+)
 from ..desugar import (
     clocked_saves,
     device_filters,
@@ -84,6 +91,7 @@ FILES: tuple[Desugaring[OfFiles], ...] = (
     optional_imports.expand,
     package_aliases.expand,
     step_keys.expand,
+    static_sizes.expand,
     handed_imports.expand,
     imported_attributes.expand,
     named_makers.expand,
@@ -136,6 +144,7 @@ CALLS: tuple[Desugaring[OfCall], ...] = (
     spread_options.expand,
     extra_keywords.expand,
     normalizer_functions.expand,
+    returned_scopes.expand,
     argument_scopes.expand,
     head_specs.expand,
     conditional_steps.expand,

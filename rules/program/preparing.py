@@ -26,6 +26,7 @@ from migrator.resolve.syntax import children, statements, walk
 
 from ..bridge.graph_names import SCOPE, said_in_error
 from ..canned import spec_heads
+from ..contrib import argument_scopes, returned_scopes
 from ..estimator_calls.estimator_values import Construction
 from ..layers.graph_variables import VARIABLE
 from ..losses_metrics import added_metrics
@@ -42,6 +43,8 @@ _SIZED = frozenset(f"tensorflow.{name}" for name in ("zeros", "ones", "range", "
 _MINIMIZING = frozenset({"minimize", "apply_gradients", "compute_gradients", spec_heads.METHOD})
 _OPS = frozenset(f"tensorflow.{name}" for name in ("group", "assign", "assign_add", "assign_sub"))
 """Functions that make what a train op runs."""
+_RETURNED = f"arg_scope.{returned_scopes.MARK}"
+"""What a function that returns scopes of slim calls."""
 
 
 def prepared(drafts: Drafts, constructions: Callable[[], list[Construction]]) -> None:
@@ -134,6 +137,8 @@ class Judge:
         if any(name in self.known.metrics for _, name in definition.module.references_in(definition.node)):
             return True
         layers = self.makes_layers(definition)
+        if layers and argument_scopes.is_told(self.drafts.project, definition):
+            return True
         for call, name in self._called(definition):
             if isinstance(call.func, ast.Attribute) and call.func.attr in _MINIMIZING:
                 return True
@@ -259,6 +264,7 @@ class Judge:
             or name in known.training
             or name in known.steps
             or name in _OPS
+            or name.endswith(_RETURNED)
             or name.startswith("tensorflow.losses.")
         )
 

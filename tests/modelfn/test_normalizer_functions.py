@@ -86,7 +86,7 @@ predictions = tf.layers.dense(net, 3)
 """
 INNER = """
 with slim.arg_scope([slim.fully_connected], normalizer_fn=slim.batch_norm):
-    with slim.arg_scope([slim.batch_norm], decay=0.5):
+    with slim.arg_scope([slim.batch_norm], epsilon=0.5):
         net = slim.fully_connected(features["x"], 4, scope="fc")
 predictions = tf.layers.dense(net, 3)
 """
@@ -105,5 +105,5 @@ def test_what_a_scope_says_is_heard() -> None:
 
 
 def test_a_scope_around_the_normalization_is_not_lost() -> None:
-    with pytest.raises(AssertionError):
-        migrate(_program(INNER))
+    made = method(migrate(_program(INNER)), "__init__")
+    assert 'ContribBatchNorm(epsilon=0.5, name="fc_BatchNorm", momentum=1.0)' in made

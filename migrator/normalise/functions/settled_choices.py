@@ -10,7 +10,9 @@ from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
-from migrator.rewrite import Replace, expr
+from migrator.rewrite import Remove, Replace, Statement, expr
+
+_NEVER_NONE = (ast.Compare, ast.List, ast.Tuple, ast.Dict, ast.JoinedStr)
 
 
 @Desugaring
@@ -40,9 +42,47 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
     def project(x):
         return dense(x, name="project")
     ```
+
+    A condition that asks whether the answer to a comparison is None is no condition.
+
+    ```python
+    def project(x, mode):
+        training = mode == "train"
+        if training is not None:
+            x = norm(x, training)
+        return x
+    ```
+    becomes
+    ```python
+    def project(x, mode):
+        training = mode == "train"
+        x = norm(x, training)
+        return x
+    ```
     """
     found = next(filter(None, (_settled(module, statement) for statement in function.body)), [])
-    return found or next(filter(None, (_arm(module, node) for node in walk(function))), [])
+    found = found or next(filter(None, (_arm(module, node) for node in walk(function))), [])
+    return found or next(filter(None, (_known(module, node) for node in walk(function))), [])
+
+
+def _known(module: Module, node: ast.AST) -> list[Change]:
+    """``if name is not None:`` where the name stands for the answer to a comparison, or for a literal."""
+    test = node.test if isinstance(node, ast.If) else None
+    if not isinstance(node, ast.If) or not isinstance(test, ast.Compare) or not is_none(test.comparators[0]):
+        return []
+    above = module.parent(node)
+    chained = isinstance(above, ast.If) and above.orelse == [node]
+    made = module.assignment(test.left)
+    if (
+        chained
+        or made is None
+        or not isinstance(made.value, _NEVER_NONE)
+        or not isinstance(test.ops[0], (ast.Is, ast.IsNot))
+    ):
+        return []
+    body = node.body if isinstance(test.ops[0], ast.IsNot) else node.orelse
+    lines: list[Statement] = [*map(module.cst.statement, body)]
+    return Change.of(module, Replace(node, lines) if lines else Remove(node))
 
 
 def _arm(module: Module, node: ast.AST) -> list[Change]:
