@@ -9,7 +9,7 @@ import pytest
 from test_compare import Side
 
 from migrator.parity.judge.report import Tolerance
-from migrator.parity.judge.vacuous import vacuous
+from migrator.parity.judge.vacuous import unlike, vacuous
 from migrator.parity.probe.recorded import exercised
 from migrator.parity.probe.recorded.store import Reader, Writer
 
@@ -51,3 +51,30 @@ def test_stops_and_choices_are_recorded(tmp_path: Path, monkeypatch: pytest.Monk
     reader = Reader(str(tmp_path / "old"))
     assert [event["made"] for event in reader.of("best export")] == [True, False]
     assert [event["stop"] for event in reader.of("early stopping")] == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("seed", "given", "said"),
+    [
+        (7, [3], "tf_random_seed of the RunConfig is 7: the new program seeds TensorFlow with 3"),
+        (7, [], "the new program seeds TensorFlow with nothing"),
+        (7, [7], ""),
+        (None, [7], ""),
+    ],
+)
+def test_a_seed_that_is_lost_is_told(tmp_path: Path, seed: int | None, given: list[int], said: str) -> None:
+    old, new = (Side(tmp_path, name).train([1.0], [1.0]) for name in ("old", "new"))
+    old.writer.event("begin", kind="train", call=1, stream=0, seed=seed)
+    new.writer.event("seeded", seeds=given)
+    assert [said in note for note in unlike(old.reader(), new.reader())] == [True] * bool(said)
+
+
+@pytest.mark.parametrize(("reported", "count"), [(2.0, 0), (2.001, 0), (2.1, 1), (None, 0)])
+def test_another_loss_that_fit_reports_is_told(tmp_path: Path, reported: float | None, count: int) -> None:
+    old, new = (Writer(str(tmp_path / name)) for name in ("old", "new"))
+    old.event("step", stream=0, step=1, loss=2.0)
+    new.event("step", stream=0, step=1, loss=2.0, **({"reported": reported} if reported else {}))
+    for writer in (old, new):
+        writer.close()
+    notes = unlike(*(Reader(str(tmp_path / name)) for name in ("old", "new")))
+    assert len(notes) == count and all("the one that `fit` reports 2.1" in note for note in notes)

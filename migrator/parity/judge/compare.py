@@ -36,7 +36,7 @@ from migrator.parity.judge.report import (
 from migrator.parity.judge.summaries import compare_summaries
 from migrator.parity.judge.trivial import trivial
 from migrator.parity.judge.unmoved import unmoved
-from migrator.parity.judge.vacuous import vacuous
+from migrator.parity.judge.vacuous import unlike, vacuous
 from migrator.parity.probe.recorded.store import Reader
 
 
@@ -113,7 +113,7 @@ def compare(
     else:
         report.verdict = DIFFERENT if report.differences else EQUAL
     if report.verdict == EQUAL:
-        report.notes += vacuous(old, tolerance) + trivial(old)
+        report.notes += vacuous(old, tolerance) + trivial(old) + unlike(old, new)
 
 
 def _loss_row(stream: int, step: int, old: float, new: float, tolerance: Tolerance, drift: Drift) -> LossRow:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from migrator.parity.judge.phrases import counted
 from migrator.parity.judge.report import Tolerance
 from migrator.parity.probe.recorded.store import Reader
@@ -32,4 +34,26 @@ def vacuous(old: Reader, tolerance: Tolerance) -> list[str]:
         if all(made):
             why = "there was one evaluation alone" if len(made) == 1 else "each evaluation was better than those before"
             notes.append(f"export to {name}: {why}: equality says nothing about what the best one is")
+    return notes
+
+
+def unlike(old: Reader, new: Reader) -> list[str]:
+    """Notes on what the new program does otherwise where no number can show it: seeds, and the loss that it reports."""
+    notes = []
+    seeds = {event["seed"] for event in old.of("begin") if event.get("seed") is not None}
+    own = {event["seed"] for event in new.of("begin") if event.get("seed") is not None}
+    given = next((event["seeds"] for event in new.of("seeded")), None)
+    if given is not None and (lost := sorted(seeds - own - set(given))):
+        notes.append(
+            f"tf_random_seed of the RunConfig is {', '.join(map(str, lost))}: the new program seeds TensorFlow with "
+            f"{', '.join(map(str, given)) or 'nothing'}"
+        )
+    losses = {event["stream"]: event["loss"] for event in old.of("step") if event["step"] == 1}
+    for event in new.of("step"):
+        loss = losses.get(event["stream"])
+        if "reported" in event and loss is not None and not math.isclose(event["reported"], loss, rel_tol=1e-3):
+            notes.append(
+                f"the loss of the first step is {loss:.6g}, and the one that `fit` reports {event['reported']:.6g}: "
+                "what callbacks see of losses is not that of the old program"
+            )
     return notes

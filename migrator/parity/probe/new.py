@@ -401,5 +401,6 @@ def main(config_path: str) -> int:
     if not replay.cluster:
         exports.record_kept(replay.writer, replay.exported)
         summaries.record(replay.writer, config["sandbox"], started)
+    replay.writer.event("seeded", seeds=sorted(seeds.GIVEN))
     replay.writer.event("done")
     return 0

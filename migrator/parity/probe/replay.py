@@ -34,6 +34,7 @@ class Stream:
         """Whether Keras is given data whose number it knows, which replayed ones hide: it counts one step too many there."""
         self.counter: Any = None  # steps taken, by replica
         self.losses: Any = None  # by replica and step
+        self.reported: Any = None  # the loss in the logs of the first step
 
 
 class Replay:
@@ -239,6 +240,8 @@ class Replay:
                 if size <= self.budget:
                     self.budget -= size
                     fields["values"] = {name: self.writer.array(value) for name, value in values.items()}
+            if stream.taken == 1 and stream.reported is not None and np.isfinite(stream.reported.numpy()):
+                fields["reported"] = float(stream.reported.numpy())
             loss = float(losses[min(stream.taken, len(losses)) - 1])
             self.writer.event(
                 "step", stream=stream.index, call=self.calls["train"], step=stream.taken, loss=loss, **fields

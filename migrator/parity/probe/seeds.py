@@ -7,6 +7,9 @@ from typing import Any, Callable
 
 import numpy as np
 
+GIVEN: set[int] = set()
+"""What the program has seeded TensorFlow with."""
+
 
 def python(seed: int) -> None:
     """Seed Python and NumPy."""
@@ -20,6 +23,7 @@ def begin(seed: int) -> None:
 
     shift(seed)
     tf.random.set_seed(1)  # so that a verdict can be had twice
+    GIVEN.clear()
 
 
 def shift(seed: int) -> None:
@@ -39,6 +43,7 @@ def shift(seed: int) -> None:
 
 def _shifted(function: Callable[[Any], Any], seed: int) -> Callable[[Any], Any]:
     def shifted(given: Any) -> Any:
+        GIVEN.update([int(given)] if given is not None else [])
         return function((1 if given is None else int(given)) + seed)
 
     shifted._parity = True  # type: ignore[attr-defined]

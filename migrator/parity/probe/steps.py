@@ -26,6 +26,7 @@ def record_losses(stream: Stream, model: Any) -> None:
         stream.replicas = 1 if in_sync == 1 else len(strategy.extended.worker_devices)  # of this process
         stream.losses = _apart(model, tf.zeros([stream.replicas, len(stream.steps) + 16], tf.float64))
         stream.counter = _apart(model, tf.zeros([stream.replicas], tf.int64))
+        stream.reported = _apart(model, tf.constant(np.nan, tf.float64))
     if getattr(model.train_step, "_parity", None) is stream:
         return
     train_step, compute_loss = model.train_step, model.compute_loss
@@ -53,6 +54,9 @@ def record_losses(stream: Stream, model: Any) -> None:
             replica = tf.distribute.get_replica_context().replica_id_in_sync_group % stream.replicas
             index = tf.minimum(stream.counter[replica], len(stream.steps) + 15)
             stream.losses.scatter_nd_update([[tf.cast(replica, tf.int64), index]], [loss])
+            if isinstance(logs, dict) and np.prod(getattr(logs.get("loss"), "shape", [0])) == 1 and in_sync == 1:
+                first = tf.reshape(tf.cast(logs["loss"], tf.float64), [])
+                stream.reported.assign(tf.where(index == 0, first, stream.reported))
             with tf.control_dependencies([loss]):  # not where the data were at their end
                 stream.counter.scatter_nd_add([[replica]], tf.ones([1], tf.int64))
         return logs
