@@ -6,7 +6,8 @@ A function that does more has one caller.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
@@ -53,18 +54,30 @@ def expand(drafts: Drafts, paths: Sequence[str]) -> None:
         estimator = tf.estimator.Estimator(model_fn, config=config)
     ```
     """
+    put_in_place(drafts, paths, lambda project, module, function: _makes(module, function))
+
+
+def put_in_place(
+    drafts: Drafts, paths: Sequence[str], is_meant: Callable[[Project, Module, ast.FunctionDef], bool]
+) -> None:
+    """Puts the functions that are meant in the place of their calls."""
     gone: list[tuple[str, str]] = []
-    drafts.apply_all(paths, lambda project, module: _found(drafts, module, gone))
+    drafts.apply_all(paths, lambda project, module: _found(drafts, module, gone, is_meant))
     for path, name in dict.fromkeys(gone):
         taken_away(drafts, path, name)
 
 
-def _found(drafts: Drafts, module: Module, gone: list[tuple[str, str]]) -> Iterator[list[Change]]:
+def _found(
+    drafts: Drafts,
+    module: Module,
+    gone: list[tuple[str, str]],
+    is_meant: Callable[[Project, Module, ast.FunctionDef], bool],
+) -> Iterator[list[Change]]:
     """The changes for each function of a file."""
     if b"estimator" not in module.source:
         return
     for function in [node for node in module.tree.body if isinstance(node, ast.FunctionDef)]:
-        if _makes(module, function):
+        if is_meant(drafts.project, module, function):
             found = Definition(module, function)
             inlined = [_inlined(drafts, *place, found) for place in _calls(drafts.project, found)]
             if inlined and all(inlined):
@@ -111,7 +124,8 @@ def _calls(project: Project, found: Definition) -> list[tuple[Module, ast.Call]]
             return []
         calls.append((module, call))
     texts = (part for each in project.modules.values() for part in walk(each.tree) if isinstance(part, ast.Constant))
-    named = any(isinstance(text.value, str) and found.name in text.value for text in texts)
+    said = re.compile(rf"(^|[^\w/-]){re.escape(found.name)}($|\s*\()")  # as what finds or runs a function by its name
+    named = any(isinstance(text.value, str) and said.search(text.value) for text in texts)
     alone = isinstance(found.node, ast.FunctionDef) and isinstance(found.node.body[0], ast.Return)
     several = alone and all(_is_used(module, call) for module, call in calls)
     return [] if named or (len(calls) > 1 and not several) else calls

@@ -33,12 +33,13 @@ from ..estimator_calls.unseen_receivers import refuse_unseen_receivers
 from ..inputs.drawn_inputs import refuse_drawn_inputs
 from ..inputs.queue_inputs import refuse_queues
 from ..inputs.read_batches import refuse_read_batches
+from ..loop.loop import NotPlain
 from ..model_fns.annotations import settle_annotations
 from ..model_fns.model_facts import chosen_facts
 from ..rewriting.rewrite import KeepsHelpers, ProgramRewrite
 from ..symbols.column_classes import column_classes, refuse_column_classes
 from ..symbols.private_keras import refuse_gone_methods, refuse_private_keras, settle_keras
-from .desugarings import FILES, PLAIN
+from .desugarings import FILES, PLACED, PLAIN
 from .estimators import estimators_in, is_called
 from .library import mode_files
 from .mixed import Blame, MixedRewrite
@@ -119,11 +120,16 @@ class Attempts:
                     fold_extenders(drafts, [module.path for module in around])
                     for idiom in PLAIN:
                         idiom.expand(drafts, [module.path for module in around])
+                    before = drafts.project
+                    PLACED.expand(drafts, [module.path for module in around])
+                    placed = drafts.project is not before
                     folded = drafts.project is not kept.project
                     if drafts.changed or kept is not ways[0]:
                         rewrite = self._rewrite(native, drafts, group)
                     try:
                         rewrite.run()
+                        if placed and isinstance(rewrite.loop, NotPlain):
+                            raise KeepsHelpers(rewrite.loop.reason)
                         break
                     except (KeepsHelpers, Unsupported) as problem:
                         told = (problem, *problem.others) if isinstance(problem, Unsupported) else ()

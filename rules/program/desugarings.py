@@ -15,7 +15,7 @@ from migrator.normalise.names import apart, asserted, fallback_sizes, filled_dic
 from migrator.normalise.objects import copied
 
 from ..canned import chosen_estimators, head_specs, named_makers
-from ..configs import handed_configs, kept_configs, own_configs, replaced_configs, returned_configs
+from ..configs import handed_configs, kept_configs, own_configs, placed_estimators, replaced_configs, returned_configs
 from ..contrib import (
     applied_regularization,
     argument_scopes,
@@ -191,3 +191,5 @@ FUNCTIONS: tuple[Desugaring[OfFunction], ...] = (
 
 PLAIN: tuple[Desugaring[OfFiles], ...] = (made_hooks.expand, clocked_saves.expand, cluster_sizes.expand)
 """Those of the files of a program that is to be plain Keras: where that fails, it keeps its own ways beside helpers."""
+PLACED = placed_estimators.expand
+"""The last one of these, without which a program is migrated anew where it is not plain with it."""
