@@ -28,9 +28,31 @@ EXPORTERS = {
         "name serving_input_receiver_fn event_file_pattern compare_fn assets_extra as_text exports_to_keep"
     ),
 }
+OWN = "tensorflow.estimator.Exporter"
+"""What exporters of a program derive from."""
+_EXPORT = ["export_path", "checkpoint_path", "eval_result", "is_the_final_export"]
+"""What their `export` is given, behind the Estimator."""
 OUTPUTS = tuple(f"tensorflow.estimator.export.{kind}Output" for kind in ("Predict", "Classification", "Regression"))
 """What a model_fn makes for `export_outputs`."""
 _PLACEHOLDERS = ("placeholder", "placeholder_with_default", "sparse_placeholder", "sparse.placeholder")
+
+
+def own_exporter(module: Module, node: ast.expr) -> str | None:
+    """Why a class of the program that derives from `tf.estimator.Exporter` is not followed; None: it is a class like another."""
+    owner = module.parent(node)
+    if not isinstance(owner, ast.ClassDef) or node not in owner.bases:
+        return "it is no base of a class"
+    found = [part for part in owner.body if isinstance(part, ast.FunctionDef) and part.name == "export"]
+    if len(found) != 1 or found[0].decorator_list:
+        return "it has no `export`"
+    names = [arg.arg for arg in found[0].args.args]
+    if names[2:] != _EXPORT:
+        return "its `export` has other parameters"
+    for load in module.loads_of_parameter(names[1], found[0]):
+        call = module.parent(load)
+        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "export"):
+            return f"its `export` uses the Estimator (line {load.lineno})"
+    return None
 
 
 def exporting_reference(driver: FileEdits, node: ast.expr, short: str) -> bool:
@@ -48,6 +70,9 @@ def exporting_reference(driver: FileEdits, node: ast.expr, short: str) -> bool:
             as_text = driver.need("exported_as_text", call)
             driver.change(Replace(call, expr("{as_text}({call})", as_text=as_text, call=module.cst.call(call))))
         driver.exports = True
+        return True
+    if short == "Exporter" and own_exporter(module, node) is None:
+        driver.replace(node, "object")
         return True
     if family == "export" and last in (*_RECEIVERS, *_BUILDERS):
         driver.replace(node, driver.need(last, node))

@@ -41,7 +41,7 @@ def class_name(model_fn: str, taken: Set[str], origin: str = "", subject: Sequen
     if not words and origin and origin not in taken:
         return origin
     camel = _camel(words) or origin.removesuffix("Model")
-    for wanted in () if camel else _names(subject):
+    for wanted in () if camel else (*_names(subject), *(f"{_camel(subject)}Network" for _ in subject[:1])):
         if wanted not in taken:
             return wanted
     named = [name for name in _names(words) if name not in taken] if words else []

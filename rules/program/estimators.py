@@ -18,6 +18,8 @@ from ..distribute.tpu_facts import short_name
 from ..estimator_calls.derived_configs import RUN_CONFIG, why_not_derived
 from ..estimator_calls.estimator_kinds import KINDS, dialect_of
 from ..estimator_calls.estimator_values import ESTIMATOR, Construction
+from ..estimator_calls.exporters import OWN as OWN_EXPORTER
+from ..estimator_calls.exporters import own_exporter
 from .groups import speaks_of_estimators
 from .unused_code import inside_unused, unused_spans
 
@@ -90,7 +92,9 @@ def not_yet(drafts: Drafts, module: Module) -> Iterator[tuple[Module, ast.expr, 
             continue
         elif isinstance(parent, ast.ClassDef) and node in parent.bases and short != "SessionRunHook":
             why = why_not_derived(drafts.project, module, node) if name == RUN_CONFIG else drafts.obstacle(module, node)
-            if name == RUN_CONFIG and why is None:
+            if name == OWN_EXPORTER:
+                why = own_exporter(module, node)
+            if name in (RUN_CONFIG, OWN_EXPORTER) and why is None:
                 continue
             reason = f"a class derived from tf.{name.split('.', 1)[1]} is not migrated yet"
             yield module, node, f"{reason}: {why}" if why else reason

@@ -134,7 +134,7 @@ def test_the_class_that_the_model_fn_was_a_method_of(owner: str, expected: str) 
 
 def test_a_name_that_the_file_has_for_something_else() -> None:
     text = migrate(program(", 'clicks'", "class ClicksModel:\n    pass\n"))
-    assert classes(text) == ["Model"]
+    assert classes(text) == ["ClicksNetwork"]
     text = migrate(program(", 'tagger'", "Tagger = 3\n"))
     assert classes(text) == ["TaggerModel"]
 

@@ -294,3 +294,46 @@ exports["serving_default"] = {EXPORT}.PredictOutput(predictions)
 def test_export_outputs_that_are_filled_otherwise(line: str) -> None:
     source = filled(f'exports = {{"a": {EXPORT}.PredictOutput(predictions)}}\n{line}')
     assert "export_outputs are not written as a dict" in manual_reason(source)
+
+
+OWN = """
+
+
+class Copier(tf.estimator.Exporter):
+    def __init__(self, name="best"):
+        self._name = name
+
+    @property
+    def name(self):
+        return self._name
+
+    def export(self, estimator, export_path, checkpoint_path, eval_result, is_the_final_export):
+        print(checkpoint_path, eval_result["loss"], BODY)
+"""
+TRAIN = """\
+spec = tf.estimator.EvalSpec(input_fn, exporters=[Copier()])
+tf.estimator.train_and_evaluate(e, tf.estimator.TrainSpec(input_fn, max_steps=3), spec)"""
+
+
+def own(body: str = "is_the_final_export") -> str:
+    text = program(TRAIN)
+    return text.replace("\n\ne = ", OWN.replace("BODY", body) + "\n\ne = ", 1)
+
+
+def test_an_exporter_of_the_program() -> None:
+    text = migrate(own())
+    assert "class Copier(object):" in text and "exporters=[Copier()]" in text
+    inner = own("self.inner.export(estimator, export_path, checkpoint_path, eval_result, is_the_final_export)")
+    assert "class Copier(object):" in migrate(inner)
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        (own("estimator.model_dir"), "its `export` uses the Estimator (line"),
+        (own().replace("eval_result,", "result,"), "its `export` has other parameters"),
+        (own().replace("def export(", "def write("), "it has no `export`"),
+    ],
+)
+def test_an_exporter_of_the_program_that_is_not_followed(source: str, reason: str) -> None:
+    assert f"a class derived from tf.estimator.Exporter is not migrated yet: {reason}" in manual_reason(source)

@@ -86,6 +86,36 @@ def test_best_exports_first_and_when_better(tmp_path: Path) -> None:
         assert exported[0] == exported[1] == (3 if name == "smaller" else 1)
 
 
+class Told:
+    """An exporter of a program: what it is told, with the newest checkpoint by its step."""
+
+    name = "told"
+
+    def __init__(self) -> None:
+        self.told: list[Any] = []
+
+    def export(
+        self, estimator: Any, export_path: str, checkpoint_path: str, eval_result: Any, is_the_final_export: bool
+    ) -> str:
+        step = checkpoint_path.rpartition("-")[2]
+        self.told.append(
+            (os.path.basename(export_path), step, round(float(eval_result["loss"]), 5), is_the_final_export)
+        )
+        return step
+
+
+class OldTold(Told, tf.estimator.Exporter):
+    """The same for an Estimator."""
+
+
+@pytest.mark.parametrize("max_steps", [None, 6])
+def test_an_exporter_of_the_program_is_told_the_same(tmp_path: Path, max_steps: int | None) -> None:
+    old, now = OldTold(), Told()
+    expected, _ = old_run(tmp_path / "old", old, max_steps)
+    found, _ = new_run(tmp_path / "new", now, max_steps)
+    assert list(found) == list(expected) and now.told == old.told and len(now.told) > 1
+
+
 def test_refused() -> None:
     with pytest.raises(ValueError, match="exports_to_keep"):
         new.LatestExporter("latest", None, exports_to_keep=0)  # type: ignore[arg-type]

@@ -142,8 +142,8 @@ def test_as_text(tmp_path: Path) -> None:
     binary = os.fsdecode(export_saved_model(model, str(tmp_path / "binary"), fn))
     texts = [os.fsdecode(export_as_text(model, str(tmp_path / "text"), fn))]
     exporter = exported_as_text(FinalExporter("text", fn))
-    assert exporter.export(model, str(tmp_path / "exporter"), {}, False) is None
-    path = exporter.export(model, str(tmp_path / "exporter"), {}, True)
+    assert exporter.export(model, str(tmp_path / "exporter"), None, {}, False) is None
+    path = exporter.export(model, str(tmp_path / "exporter"), None, {}, True)
     assert path is not None
     texts.append(os.fsdecode(path))
     for text in texts:

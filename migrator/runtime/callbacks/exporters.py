@@ -27,8 +27,10 @@ class LatestExporter:
         self.name, self.serving_input_receiver_fn = name, serving_input_receiver_fn
         self.assets_extra, self.exports_to_keep = assets_extra, exports_to_keep
 
-    def export(self, model: tf.keras.Model, folder: str, metrics: dict[str, Any], final: bool) -> bytes | None:
-        """Exports to `folder` after an evaluation that gave `metrics`; `final`: after the last training step."""
+    def export(
+        self, model: tf.keras.Model, folder: str, checkpoint: str | None, metrics: dict[str, Any], final: bool
+    ) -> bytes | None:
+        """Exports to `folder` after an evaluation of `checkpoint` that gave `metrics`; `final`: after the last training step."""
         path = export_saved_model(model, folder, self.serving_input_receiver_fn, self.assets_extra)
         if self.exports_to_keep is not None:
             names = [name.rstrip("/") for name in tf.io.gfile.listdir(folder)]
@@ -46,8 +48,10 @@ class FinalExporter(LatestExporter):
     ) -> None:
         super().__init__(name, serving_input_receiver_fn, assets_extra, exports_to_keep=None)
 
-    def export(self, model: tf.keras.Model, folder: str, metrics: dict[str, Any], final: bool) -> bytes | None:
-        return super().export(model, folder, metrics, final) if final else None
+    def export(
+        self, model: tf.keras.Model, folder: str, checkpoint: str | None, metrics: dict[str, Any], final: bool
+    ) -> bytes | None:
+        return super().export(model, folder, checkpoint, metrics, final) if final else None
 
 
 def loss_is_smaller(best_eval_result: dict[str, Any], current_eval_result: dict[str, Any]) -> bool:
@@ -76,7 +80,9 @@ class BestExporter(LatestExporter):
         self.model_dir: str | None = None
         self.has_exported = False
 
-    def export(self, model: tf.keras.Model, folder: str, metrics: dict[str, Any], final: bool) -> bytes | None:
+    def export(
+        self, model: tf.keras.Model, folder: str, checkpoint: str | None, metrics: dict[str, Any], final: bool
+    ) -> bytes | None:
         if self.model_dir != model.run_config.model_dir and self.event_file_pattern:
             self.model_dir, self.best = model.run_config.model_dir, None
             for earlier in read_scalars(os.path.join(self.model_dir, self.event_file_pattern)).values():
@@ -86,4 +92,4 @@ class BestExporter(LatestExporter):
         if self.has_exported and not better:
             return None
         self.best, self.has_exported = metrics, True
-        return super().export(model, folder, metrics, final)
+        return super().export(model, folder, checkpoint, metrics, final)

@@ -21,11 +21,11 @@ def exported_as_text(exporter: LatestExporter) -> LatestExporter:
     """The exporter, which writes a file ``saved_model.pbtxt`` instead of ``saved_model.pb`` from now on."""
     export: Any = exporter.export
 
-    def export_text(model: tf.keras.Model, folder: str, metrics: dict[str, Any], final: bool) -> bytes | None:
-        path = export(model, folder, metrics, final)
+    def export_text(*args: Any) -> bytes | None:
+        path = export(*args)
         return None if path is None else write_as_text(path)
 
-    exporter.export = export_text  # type: ignore[method-assign]
+    exporter.export = export_text  # type: ignore[assignment, method-assign]
     return exporter
 
 

@@ -69,11 +69,14 @@ class CheckpointEvaluator:
 
     def evaluate(self) -> None:
         spec, folder = self.spec, os.path.join(self.model.run_config.model_dir, "export")
+        newest = tf.train.latest_checkpoint(self.model.run_config.model_dir)
         self.next_time = time.time() + spec.throttle_secs
         self.metrics = evaluate(self.model, spec.input_fn, spec.steps, spec.name, callbacks=spec.callbacks)
         done = self.max_steps is not None and self.metrics["global_step"] >= self.max_steps
         exporters = spec.exporters if isinstance(spec.exporters, (list, tuple)) else [spec.exporters]
-        self.exports = [e.export(self.model, os.path.join(folder, e.name), self.metrics, done) for e in exporters]
+        self.exports = [
+            e.export(self.model, os.path.join(folder, e.name), newest, self.metrics, done) for e in exporters
+        ]
 
     def finish(self) -> tuple[dict[str, Any] | None, list[Any] | None]:
         """Evaluates the final checkpoint, unless that is done; the last metrics, and what each exporter gave for them."""
