@@ -179,6 +179,11 @@ KINDS = (
     _Kind("outputs are logits", unwrapped("sigmoid", "softmax"), within=("predict_step", "serving*")),
     _Kind("another input of a signature", key_renamed, within=("*serving_input*",)),
     _Kind(
+        "other defaults of lines", changed("[[7.0 for _ in each] for each in {}]", "record_defaults", 1, "decode_csv")
+    ),
+    _Kind("asked for otherwise", dropped("replace_method_name")),
+    _Kind("stops later", changed("({}) + 1", "patience", -1, "EarlyStopping"), told="early stopping never stopped"),
+    _Kind(
         "a checkpoint is not read",
         dropped("restore", "assert_existing_objects_matched", "load_weights", "assert_consumed"),
     ),
@@ -196,6 +201,8 @@ KINDS = (
     _Kind("the last batch is left out", added("drop_remainder=True", "batch"), "live"),
     _Kind("features scaled otherwise", divided, "live", within=("*input*", "parse*", "load*", "make*", "get*")),
     _Kind("one pass fewer", changed("({}) - 1 or None", "count", 0, "repeat"), "live"),
+    _Kind("shuffled behind repeat", chained("shuffle", ".repeat(1)"), "live"),
+    _Kind("one order for all passes", added("reshuffle_each_iteration=False", "shuffle"), "live"),
     _Kind("a smaller shuffle", scaled("2", "buffer_size", 0, "shuffle"), "live"),
     _Kind("learning rate halved", scaled("0.5", "learning_rate", 0, *_OPTIMIZERS), "free"),
     _Kind("initial values of zero", added("kernel_initializer='zeros'", "Dense"), "free"),

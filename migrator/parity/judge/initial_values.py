@@ -90,7 +90,7 @@ def same_distribution(a: Any, b: Any) -> bool:
         return all(constant) and bool(np.isclose(a[0], b[0], 1e-6, 0))
     if min(a.size, b.size) < FEWEST:
         return True
-    found = [_largest_gap(a, b)]
+    found = [_largest_gap(a, b), *(_ends_apart(kind(a), kind(b)) for kind in (np.positive, np.negative, np.abs))]
     if not (_has_tails(a) or _has_tails(b)):
         found += [_mean_apart(a, b), _deviation_apart(a, b)]
         if min(a.size, b.size) >= FEWEST_FOR_SHAPE:
@@ -140,6 +140,17 @@ def _largest_gap(a: Any, b: Any) -> float:
     both = np.concatenate([a, b])
     gap = np.abs(np.searchsorted(a, both, "right") / a.size - np.searchsorted(b, both, "right") / b.size).max()
     return float(2 * gap * math.sqrt(a.size * b.size / (a.size + b.size)))
+
+
+def _ends_apart(a: Any, b: Any) -> float:
+    """How improbable it is that so many of the largest values are all of one side: sharp where a distribution has a limit.
+
+    If both have one distribution, each order of the values of both is as probable as the others.
+    """
+    more, fewer = (a, b) if a.max() > b.max() else (b, a)
+    places = np.arange(np.sum(more > fewer.max()))
+    logarithm = float(np.log((more.size - places) / (a.size + b.size - places)).sum())
+    return math.sqrt(-2 * logarithm)
 
 
 def _described(values: Any) -> str:
