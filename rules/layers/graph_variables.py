@@ -53,12 +53,17 @@ def variable(call: ast.Call, name: str, resolve: Resolve) -> Layer:
     for argument, node in given.items():
         if argument not in _KEPT and not is_none(node):
             raise Unsupported(f"tf.Variable with `{argument}` is not migrated yet", node)
-    _check_float(given.get("dtype"), resolve)
-    if "initial_value" not in given:
-        raise Unsupported("tf.Variable without an initial value", call)
     settings: list[tuple[str | None, Value]]
     settings = [(key, given[key]) for key in ("trainable", "constraint") if not is_none(given.get(key))]
     named: list[tuple[str | None, Value]] = [] if is_none(given.get("name")) else [("name", given["name"])]
+    if _counts(given):
+        dtype: Value = "tf.int32" if is_none(given.get("dtype")) else given["dtype"]
+        start = f"tf.constant_initializer({ast.unparse(given['initial_value'])})"
+        arguments = (*named, ("shape", "()"), ("dtype", dtype), ("initializer", start), *settings)
+        return Layer("self.add_weight", arguments, None, "variable", given.get("name"), weight=True)
+    _check_float(given.get("dtype"), resolve)
+    if "initial_value" not in given:
+        raise Unsupported("tf.Variable without an initial value", call)
     try:
         shape, initializer = _initial(given["initial_value"], resolve)
     except Unsupported:
@@ -161,6 +166,13 @@ def _shape(given: dict[str, ast.expr], node: ast.Call) -> ast.expr:
     if "shape" not in given:
         raise Unsupported("the initial value of a tf.Variable has no shape", node)
     return given["shape"]
+
+
+def _counts(given: dict[str, ast.expr]) -> bool:
+    """Whether a variable begins with an integer, and is not to be trained."""
+    value, trained = given.get("initial_value"), given.get("trainable")
+    whole = isinstance(value, ast.Constant) and type(value.value) is int
+    return whole and isinstance(trained, ast.Constant) and trained.value is False
 
 
 def _is_float(node: ast.expr) -> bool:

@@ -103,6 +103,16 @@ predictions = tf.matmul(tf.matmul(features["x"], weights["h1"]), weights["out"])
     assert 'self.weights_["h1"]' in call and "add_weight" not in call
 
 
+@pytest.mark.parametrize(("rest", "dtype"), [("", "tf.int32"), (", dtype=tf.int64", "tf.int64")])
+def test_an_integer_that_is_not_trained(rest: str, dtype: str) -> None:
+    body = (
+        f'count = tf.Variable(7, trainable=False, name="count"{rest})\npredictions = features["x"] + tf.to_float(count)'
+    )
+    init = method(migrate(model_fn(body, end=END)), "__init__")
+    told = f"shape=(), dtype={dtype}, initializer=tf.constant_initializer(7), trainable=False"
+    assert f'self.add_weight(name="count", {told})' in joined(init).replace("\n", "")
+
+
 @pytest.mark.parametrize(
     ("value", "rest", "reason"),
     [

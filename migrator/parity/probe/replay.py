@@ -41,6 +41,7 @@ class Replay:
     """The recording of the old side, and the recording of the new side that is being written."""
 
     def __init__(self, config: dict[str, Any]) -> None:
+        self._later: list[tuple[str, str]] = []
         self.reader = store.Reader(config["recording"])
         self.writer = store.Writer(config["output"])
         self.files = Files()
@@ -169,7 +170,11 @@ class Replay:
             [pair for entry in entries for pair in self._known(model, old, new, *entry)] for entries in self.derived
         ]
         explicit += mapping.best_fitting([p for p in pairs if not taken & {*map(id, p)}] for pairs in derived)
-        return mapping.match(old, new, explicit)
+        entries = [entry for entries in self.derived for entry in entries]
+        # The first step makes their partners: sums of gradients, which begin at zero.
+        self._later = [(name, path) for name, path in entries if path.endswith(".*") and not resolve(model, path)]
+        later = {name for pattern, _ in self._later for name in mapping.expand(pattern, [v.name for v in old])}
+        return mapping.match([v for v in old if v.trainable or v.name not in later], new, explicit)
 
     def _known(
         self,
@@ -249,7 +254,15 @@ class Replay:
         self.progress.say(stream.taken, self.limit or len(stream.steps))
 
     def finish(self, stream: Stream) -> None:
-        """Record the variables as they are at the end of a training call."""
+        """Record the variables as they are at the end of a training call, those among them that its first step has made."""
+        for pattern, path in list(self._later):
+            names = mapping.expand(pattern, [item["name"] for item in stream.variables])
+            made = resolve(stream.model, path) if stream.model is not None else []
+            if made and len(made) == len(names):
+                self._later.remove((pattern, path))
+                stream.pairs += zip(names, made)
+                pairs = [[name, path, "map", list(variable.shape)] for name, variable in zip(names, made)]
+                self.writer.event("mapping", stream=stream.index, pairs=pairs)
         values = {name: self.writer.array(distributed.value_of(variable)) for name, variable in stream.pairs}
         self.writer.event("final", stream=stream.index, call=self.calls["train"], variables=values)
 
