@@ -111,3 +111,33 @@ def test_a_function_of_another_file_that_a_variable_is_named_like() -> None:
     )
     text = migrate_all({PATH: source, "layers.py": parts})[PATH]
     assert "from layers import parts as parts_2\n" in text and "return parts_2(tf.add_n(parts))" in text
+
+
+def test_code_of_version_1_that_comes_to_a_file_that_says_no_version() -> None:
+    parts = """import tensorflow.compat.v1 as tf
+
+
+def parts(x):
+    return tf.square(x)
+
+
+class Parts:
+    def __init__(self, units):
+        self.units = units
+
+    def __call__(self, x):
+        self.kept = tf.nn.dropout(tf.layers.dense(x, self.units), 0.9)
+        return parts(self.kept)
+"""
+    net = """import tensorflow as tf
+from parts import Parts
+
+
+class Net:
+    def __call__(self, x):
+        parts = Parts(1)
+        return tf.nn.relu(parts(x)) + parts.kept
+"""
+    source = model_fn("predictions = Net()(features['x'])", before="import tensorflow as tf\nfrom net import Net\n")
+    texts = migrate_all({PATH: source, "parts.py": parts, "net.py": net})
+    assert "tf.nn.dropout(" in texts["net.py"] and "rate=1 - 0.9)" in texts["net.py"]
