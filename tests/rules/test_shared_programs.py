@@ -101,13 +101,26 @@ def test_beside_a_program_that_stays_the_network_is_copied(style: str) -> None:
     [
         "import tensorflow as tf\nimport network\nprint(network.tower(tf.zeros([1, 2]), 3))\n",
         "import tensorflow as tf\nfrom network import tower\nprint(tower(tf.zeros([1, 2]), 3))\n",
-        "import tensorflow as tf\nfrom network import tower as t\nprint(t)\n",
         "import tensorflow as tf\nfrom network import *\nprint(tower(tf.zeros([1, 2]), 3))\n",
+    ],
+)
+def test_scripts_that_call_the_network(script: str) -> None:
+    """No program imports them, and the function stays for them as it was."""
+    found, after = texts({"a.py": main(), "script.py": script, "network.py": NETWORK}, style="auto")
+    assert found == {"a.py": "native"} and "class Tower(tf.keras.layers.Layer):" in after["network.py"]
+    assert "def tower(x, units):\n    return tf.compat.v1.layers.dense(x, units)\n" in after["network.py"]
+    assert "tower(tf.zeros([1, 2]), 3)" in after["script.py"]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "import tensorflow as tf\nfrom network import tower as t\nprint(t)\n",
         "import tensorflow as tf\nfrom network import tower\n",
         "from network import tower\n",
     ],
 )
-def test_scripts_that_call_the_network(script: str) -> None:
+def test_scripts_that_import_the_network(script: str) -> None:
     found, after = texts({"a.py": main(), "script.py": script, "network.py": NETWORK}, style="auto")
     assert found == {"a.py": "bridge"} and "def tower" in after["network.py"]
 
@@ -223,8 +236,9 @@ def test_a_flag_that_one_program_fixes() -> None:
 
 @pytest.mark.parametrize("flag", ["None", "bool(features)", "1"])
 def test_a_flag_that_is_none(flag: str) -> None:
-    found, _ = texts({"a.py": PREDICTS.format(flag=flag), "b.py": TRAINS, "network.py": FLAGGED}, style="auto")
-    assert set(found.values()) == {"bridge"}
+    found, after = texts({"a.py": PREDICTS.format(flag=flag), "b.py": TRAINS, "network.py": FLAGGED}, style="auto")
+    assert found == {"a.py": "bridge", "b.py": "native"}
+    assert "def tower(is_training, x, units):" in after["network.py"] and "network.tower(" in after["a.py"]
 
 
 def test_a_flag_that_both_fix_stays_a_value() -> None:

@@ -70,7 +70,7 @@ def test_what_stays(made: str, below: str) -> None:
 def test_what_a_training_returns_is_no_spec() -> None:
     specs = "tf.estimator.TrainSpec(make_input_fn(8, None), max_steps=20), tf.estimator.EvalSpec(make_input_fn(4, 1))"
     text = after({"program.py": main("", f"result = tf.estimator.train_and_evaluate(estimator, {specs})\n")})
-    assert "result = train_and_evaluate(" in text
+    assert "model.fit(make_input_fn(8, None)" in text and "validation_data=make_input_fn(4, 1)" in text
 
 
 def after(files: dict[str, str]) -> str:
