@@ -43,6 +43,7 @@ def rewrite_heads(project: Project, driver: Driver, spans: Spans | None = None) 
 
     specs = [pair for pair in _specs(module) if concerned(pair[1])]
     names = {name for other in project.modules.values() for _, name in other.references() if _is_head(name)}
+    heads: set[str] = set()
     for node, name in module.references():
         if not concerned(node):
             continue
@@ -56,9 +57,10 @@ def rewrite_heads(project: Project, driver: Driver, spans: Spans | None = None) 
                 driver.change(Replace(node, driver.need("MultiHead", node)))
             else:
                 driver.edits += head_edits(module, call, name, driver.need)
+                made = module.parent(call)
+                heads.update(map(module.segment, made.targets if isinstance(made, ast.Assign) else ()))
         elif own_head(module, node, name):
             driver.replace(node, "object")
-    heads = set()
     for attribute, call in specs:
         own = any(f.name == _METHOD for other in project.modules.values() for f in other.nodes(ast.FunctionDef))
         if not names and not own:

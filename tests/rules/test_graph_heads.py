@@ -70,6 +70,15 @@ def test_several_heads_with_names() -> None:
     assert "return create_head_spec(head, features, mode, logits, labels, " in text
 
 
+def test_sizes_of_single_heads_beside_several() -> None:
+    heads = "A = tf.contrib.estimator.regression_head(name='a')\nB = tf.contrib.estimator.regression_head(name='b')\n"
+    old = PROGRAM.replace("multi_class_head(3)", "multi_head([A, B])").replace(
+        "head.logits_dimension", "A.logits_dimension"
+    )
+    text, _, _ = migrated(old.replace("import tensorflow as tf\n", f"import tensorflow as tf\n{heads}", 1))
+    assert "A.units)" in text and "logits_dimension" not in text
+
+
 @pytest.mark.parametrize(
     ("given", "written"),
     [
