@@ -50,7 +50,7 @@ def test_only_names_change_in_a_model_fn() -> None:
         "    return EstimatorSpec(mode, prediction, loss, train_op)",
         "",
     ]
-    assert "model = GraphModel(model_fn, params=None)" in text
+    assert "model = GraphModel(model_fn)" in text
     assert "model.fit(input_fn().take(3), " in text
     assert units == ["bridge: --style bridge"]
 
