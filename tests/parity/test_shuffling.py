@@ -19,6 +19,7 @@ tf = pytest.importorskip("tensorflow")
         (lambda data: data.shuffle(8), "anew in each pass"),
         (lambda data: data.shuffle(8, None, True).repeat().batch(2), "anew in each pass"),
         (lambda data: data.shuffle(8, reshuffle_each_iteration=False).repeat(), "once for all passes"),
+        (lambda data: data.shuffle(8, seed=3).repeat(), "anew in each pass, by the seed 3"),
         (lambda data: data.repeat().map(abs).shuffle(8).batch(2), "anew in each pass, behind repeat"),
         (lambda data: data.repeat().batch(2).shuffle(8), "anew in each pass, behind batch, behind repeat"),
         (lambda data: tf.data.Dataset.zip((data.repeat(), data)).shuffle(8), "anew in each pass, behind repeat"),

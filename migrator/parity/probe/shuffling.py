@@ -29,7 +29,8 @@ def install(writer: store.Writer, estimators: bool) -> None:
         self: Any, buffer_size: Any, seed: Any = None, reshuffle_each_iteration: Any = None, *args: Any, **named: Any
     ) -> Any:
         again = "anew in each pass" if reshuffle_each_iteration in (None, True) else "once for all passes"
-        say("Dataset.shuffle", buffer_size, ", ".join([again, *_made_of(self)]))
+        seeded = [f"by the seed {seed}"] if isinstance(seed, (int, np.integer)) else []
+        say("Dataset.shuffle", buffer_size, ", ".join([again, *seeded, *_made_of(self)]))
         return self
 
     def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: Any = None) -> Any:
