@@ -72,7 +72,7 @@ def test_a_stop_by_evaluations(hooks: str, callback: str) -> None:
     [(stop("higher", '"acc", 0.9'), 'logs["val_acc"] > 0.9'), (stop("lower", '"loss", 0.1'), 'logs["val_loss"] < 0.1')],
 )
 def test_a_limit_of_a_metric(hooks: str, condition: str) -> None:
-    called = f"def stop_early(epoch, logs):\n    if {condition}:\n        model.stop_training = True\n\nmodel.fit("
+    called = f"def stop_early(epoch, logs):\n    if {condition}:\n        model.stop_training = True\n\n\nmodel.fit("
     assert called in joined(migrate(program(hooks)))
 
 

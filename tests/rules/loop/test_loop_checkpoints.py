@@ -76,6 +76,7 @@ def save_checkpoint(batch, logs):
     if (batch + 1) % 5 == 0:
         {SAVE}
 
+
 model.fit("""
         in text
     )

@@ -81,7 +81,7 @@ def messages(source: str) -> str:
 def test_a_value_is_logged_from_what_fit_has(name: str, format_: str, reads: str) -> None:
     text = migrated(logging(f'{{"v": "{name}"}}'))
     line = f'logging.info("v = {format_}", {reads})'
-    assert f"def log_progress(batch, logs):\n    if batch % 10 == 0:\n        {line}\n\nmodel.fit(" in text
+    assert f"def log_progress(batch, logs):\n    if batch % 10 == 0:\n        {line}\n\n\nmodel.fit(" in text
     assert f"callbacks=[{CALLBACK}(on_train_batch_end=log_progress)]" in text
     assert "from absl import logging" in text and "tf2_training" not in text and "tf.identity" not in text
 

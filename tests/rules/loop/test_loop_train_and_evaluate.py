@@ -45,7 +45,7 @@ def stop_at_last_step(batch, logs):
     if model.optimizer.iterations.numpy() >= {last}:
         model.stop_training = True
 """
-    return textwrap.indent(lines, indent) + "\n"
+    return textwrap.indent(lines, indent) + ("\n" if indent else "\n\n")
 
 
 STEPS = configured("save_checkpoints_steps=5")
@@ -137,7 +137,7 @@ def test_epochs_that_may_start_from_any_step_end_at_the_last_one() -> None:
 def test_numbers_that_are_computed_are_computed_once() -> None:
     text = made(STEPS, called("make_input_fn(8, None), max_steps=2 * int('10')"))
     assert text.startswith(
-        f"max_steps = 2 * int('10')\n\n{stop('max_steps')}model.fit(make_input_fn(8, None)(), steps_per_epoch=5, "
+        f"max_steps = 2 * int('10')\n\n\n{stop('max_steps')}model.fit(make_input_fn(8, None)(), steps_per_epoch=5, "
     )
     assert "epochs=-(-max_steps // 5), " in text and ".iterations.numpy() >= max_steps:" in text
     text = made(configured("'here', save_checkpoints_steps=5 + len('a')"), before="max_steps = 1\n")
@@ -163,7 +163,7 @@ def test_steps_are_grouped_where_epochs_hold_whole_groups(every: int, limit: int
 
 def counted(text: str, data: str = "make_input_fn(8, 9)()") -> str:
     """A training whose steps are counted before it."""
-    lines = f"train_data = {data}\nmax_steps = {text}.numpy()\n\n{stop('max_steps')}"
+    lines = f"train_data = {data}\nmax_steps = {text}.numpy()\n\n\n{stop('max_steps')}"
     callbacks = "callbacks=[tf.keras.callbacks.LambdaCallback(on_train_batch_end=stop_at_last_step)]"
     return f"{lines}model.fit(train_data, steps_per_epoch=5, epochs=-(-max_steps // 5), {VALIDATION}, {callbacks})"
 
