@@ -24,7 +24,8 @@ USE = "\n\nestimator = tf.estimator.Estimator(model_fn{params})\n"
 
 
 def joined(text: str) -> str:
-    """Code without the line breaks at its brackets."""
+    """Code without the line breaks at its brackets, and in chains of calls."""
+    text = re.sub(r"\)\n\s+\.(?=\w)", ").", text)
     return re.sub(r",\n\s+", ", ", re.sub(r"(?<=[(\[{])\n\s+|,?\n\s+(?=[)\]}])", "", text))
 
 

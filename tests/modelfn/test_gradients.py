@@ -191,7 +191,7 @@ def get_train_op(loss, rate, warmup, clip_norm=1.0):
 @pytest.mark.parametrize(
     ("train", "reason"),
     [
-        (f"pairs = optimizer.compute_gradients(loss * 2.0)  # HERE\n{APPLY}", "something else than the loss"),
+        (f"pairs = optimizer.compute_gradients(tf.square(loss))  # HERE\n{APPLY}", "something else than the loss"),
         (
             f"tvars = tf.trainable_variables()\npairs = zip(tf.gradients(predictions + 1.0, tvars), tvars)  # HERE\n{APPLY}",
             "something else than the loss",

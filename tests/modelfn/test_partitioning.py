@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 import pytest
-from modelfn.programs import manual_reason, migrate, model_fn
+from modelfn.programs import joined, manual_reason, migrate, model_fn
 
 PARTITIONERS = "tf.distribute.experimental.partitioners."
 TWO = """
@@ -150,7 +150,7 @@ def test_the_cluster_is_asked_where_it_is_known() -> None:
         after="estimator = tf.estimator.Estimator(model_fn, params={})",
     )
     text = migrate(source.replace("mode, params)", "mode, params, config)"))
-    assert "TFConfigClusterResolver().cluster_spec().as_dict()" in text
+    assert "TFConfigClusterResolver().cluster_spec().as_dict()" in joined(text)
     assert "Model()" in text
 
 

@@ -149,7 +149,6 @@ def test_what_else_reads_its_fields_reads_their_values() -> None:
     "more",
     [
         "    print(config)\n",
-        "    print(config.num_worker_replicas)\n",
         "    config.folder = folder\n",
         "    print([config.model_dir for folder in (1, 2)])\n",
     ],
