@@ -223,7 +223,7 @@ class LoopWriter:
         made = [source.construction.call for source in use.sources]
         epoch = counter_of(self.module, use.call, made) if use.saves else None
         told = f", initial_epoch={epoch}, epochs={epoch} + 1" if epoch is not None else ""  # one axis for TensorBoard
-        inner += self._fitted(use, f"{model}.fit({data}{told}{callbacks})")
+        inner += self._fitted(use, model, f"{model}.fit({data}{told}{callbacks})")
         if use.saves and not use.listens:
             inner.append(f"{self._checkpoints(use, model)}.save({model}.optimizer.iterations)")
         inner += behind
@@ -231,9 +231,9 @@ class LoopWriter:
             inner += self.exports.exported(use, model, self._own_folder(use, model))
         return [*lines, *(self._inside(inner) if lines and lines[-1].endswith(":") else inner)]
 
-    def _fitted(self, use: Use, fit: str) -> list[str]:
+    def _fitted(self, use: Use, model: str, fit: str) -> list[str]:
         """A call of `fit`, and what the program reads of it."""
-        return [fit] if use.result is None else use.result.fitted(fit, self._unused(use))
+        return [fit] if use.result is None else use.result.fitted(model, fit, self._unused(use))
 
     def _unused(self, use: Use) -> Callable[[str], str]:
         return functools.partial(self.module.unused_name, at=use.call)
@@ -286,7 +286,7 @@ class LoopWriter:
         inner = [
             *functions.lines,
             *of_what_is_gone(use),
-            *self._fitted(use, f"{model}.fit({data}, {told}{callbacks})"),
+            *self._fitted(use, model, f"{model}.fit({data}, {told}{callbacks})"),
             *self.exports.exported(use, model, self._own_folder(use, model)),
         ]
         if not done:

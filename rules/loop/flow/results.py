@@ -25,13 +25,14 @@ class Result:
     read: bool = True
     alone: bool = False
 
-    def fitted(self, fit: str, unused: Callable[[str], str]) -> list[str]:
-        """A call of `fit`, and what is kept of it."""
+    def fitted(self, model: str, fit: str, unused: Callable[[str], str]) -> list[str]:
+        """A call of `fit`, and what is kept of it: the metrics of the last evaluation, with its step as an Estimator has it."""
         if not self.read:
             return [fit]
-        history = unused("history")
+        history, metrics = unused("history"), self._metrics(unused)
         pairs = f'name[4:]: values[-1] for name, values in {history}.items() if name.startswith("val_")'
-        return [f"{history} = {fit}.history", f"{self._metrics(unused)} = {{{pairs}}}"]
+        step = f'{metrics}["global_step"] = {model}.optimizer.iterations.numpy()'
+        return [f"{history} = {fit}.history", f"{metrics} = {{{pairs}}}", step]
 
     def around(self, lines: list[str], guarded: bool, unused: Callable[[str], str]) -> list[str]:
         """The lines of a training, with those that hand on what is kept; these may be `guarded` by a condition."""

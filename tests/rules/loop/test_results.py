@@ -11,6 +11,7 @@ from test_loop_train_and_evaluate import SAVES, SPECS, STEPS, VALIDATION, made
 
 CALL = "tf.estimator.train_and_evaluate(estimator, train_spec, eval_spec)"
 METRICS = 'metrics = {name[4:]: values[-1] for name, values in history.items() if name.startswith("val_")}'
+STEP = 'metrics["global_step"] = model.optimizer.iterations.numpy()'
 FIT = f"model.fit(make_input_fn(8, None)(), steps_per_epoch=5, epochs=4, {VALIDATION})"
 EXPORTER = ", exporters=tf.estimator.FinalExporter('final', receive)"
 
@@ -21,12 +22,12 @@ def read(line: str, config: str = STEPS) -> str:
 
 def test_a_tuple() -> None:
     text = read(f"result = {CALL}\nprint(result)")
-    assert text == f"history = {FIT}.history\n{METRICS}\nresult = metrics, []\nprint(result)"
+    assert text == f"history = {FIT}.history\n{METRICS}\n{STEP}\nresult = metrics, []\nprint(result)"
 
 
 def test_the_metrics_alone() -> None:
     text = read(f"metrics, _ = {CALL}\nprint(metrics)")
-    assert text == f"history = {FIT}.history\n{METRICS}\nprint(metrics)"
+    assert text == f"history = {FIT}.history\n{METRICS}\n{STEP}\nprint(metrics)"
     text = read(f"metrics, exported = {CALL}\nprint(exported)")
     assert text.endswith("\nmetrics, exported = metrics_, []\nprint(exported)")
 
@@ -38,7 +39,7 @@ def test_names_that_nothing_reads() -> None:
 def test_a_training_that_may_be_done() -> None:
     text = read(f"result = {CALL}\nprint(result)", SAVES)
     assert "\nmetrics = None\ndone = model.optimizer" in text and "\nresult = metrics, []\n" in text
-    assert f"    {METRICS}\n" in text
+    assert f"    {METRICS}\n    {STEP}\n" in text
 
 
 @pytest.mark.parametrize(("use", "returned"), [("work()", False), ("print(work())", True)])
