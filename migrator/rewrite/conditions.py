@@ -42,8 +42,32 @@ def without_body(condition: str, orelse: Sequence[Row], indent: str = "") -> lis
     alone = isinstance(inner, cst.If) and not others and inner.orelse is None and not inner.leading_lines
     if alone and isinstance(inner, cst.If) and isinstance(inner.body, cst.IndentedBlock):
         if inner.body.header.comment is None and _is_factor(found.test) and _is_factor(inner.test):
-            return [inner.with_changes(test=cst.BooleanOperation(found.test, cst.And(), inner.test))]
+            none = _none_of(found.test, inner.test)
+            return [inner.with_changes(test=none or cst.BooleanOperation(found.test, cst.And(), inner.test))]
     return [found]
+
+
+def _none_of(first: cst.BaseExpression, second: cst.BaseExpression) -> cst.BaseExpression | None:
+    """``x not in ("a", "b")`` for ``x != "a"`` and ``x != "b"``, or ``x not in ("b", …)``; None for other conditions."""
+    one, two = _excluded(first), _excluded(second)
+    if one is None or two is None or len(one[1]) > 1 or not one[0].deep_equals(two[0]):
+        return None
+    elements = [cst.Element(value) for value in (*one[1], *two[1])]
+    target = cst.ComparisonTarget(cst.NotIn(), cst.Tuple(elements))
+    return cst.Comparison(one[0], [target])
+
+
+def _excluded(test: cst.BaseExpression) -> tuple[cst.BaseExpression, list[cst.BaseExpression]] | None:
+    """An expression, and the texts or whole numbers that a condition says it is not."""
+    if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1 or test.lpar:
+        return None
+    (target,) = test.comparisons
+    values = [target.comparator]
+    if isinstance(target.operator, cst.NotIn) and isinstance(target.comparator, cst.Tuple):
+        values = [element.value for element in target.comparator.elements]
+    elif not isinstance(target.operator, cst.NotEqual):
+        return None
+    return (test.left, values) if all(isinstance(v, (cst.SimpleString, cst.Integer)) for v in values) else None
 
 
 def same(first: Sequence[Row], second: Sequence[Row]) -> bool:

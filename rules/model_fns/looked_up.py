@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     Arm = tuple[cst.BaseExpression, cst.BaseExpression]
     """What is asked, and what is computed then."""
 
+_OPTIMIZERS = ("Adadelta", "Adagrad", "Adam", "Ftrl", "GradientDescent", "RMSProp")
 _LISTING = frozenset({"sorted", "list", "tuple", "set", "len"})
 
 
@@ -59,7 +60,7 @@ class Lookup:
 
     def arms(self, asked: cst.BaseExpression, values: Sequence[cst.BaseExpression]) -> list[Arm]:
         """Tests for the keys of the table, with what is computed where the key that is `asked` for is this one."""
-        keys = [self.home.cst.expression(key) for key in self.table.keys if key is not None]
+        keys = [_written(self.home, key) for key in self.table.keys if key is not None]
         return [(expr("{asked} == {key}", asked=asked, key=key), value) for key, value in zip(keys, values)]
 
     def names(self, module: Module) -> list[str | None]:
@@ -69,23 +70,32 @@ class Lookup:
         return [f"{module.resolve(self.base)}.{text(value)}" if text(value) else None for value in self.table.values]
 
 
+def _written(home: Module, key: ast.expr) -> cst.BaseExpression:
+    """A key as the program writes it, or as a text that it does not have."""
+    known = hasattr(key, "lineno") or not isinstance(key, ast.Constant)
+    return home.cst.expression(key) if known else code(f'"{key.value}"')  # type: ignore[attr-defined]
+
+
 def lookup(project: Project, module: Module, call: ast.Call) -> Lookup | None:
     """What a call runs, if that is an entry of a table, or a name of it."""
     held = module.assignment(call.func) if isinstance(call.func, ast.Name) else None
     if held is None:
-        return lookup_at(project, module, call.func)
+        return lookup_at(project, module, call.func, call)
     assert isinstance(call.func, ast.Name)
-    found = lookup_at(project, module, held.value)
+    found = lookup_at(project, module, held.value, call)
     alone = module.loads_of(call.func.id, module.scope(held)) == [call.func]
     if found is None or not alone or not moves(module, held, call, [found.key]):
         return None
     return replace(found, held=held)
 
 
-def lookup_at(project: Project, module: Module, place: ast.expr) -> Lookup | None:
-    """What is looked up at a place: ``RATES[name]`` or ``RATES.get(name, constant)``, or a member that is named so."""
+def lookup_at(project: Project, module: Module, place: ast.expr, call: ast.Call | None = None) -> Lookup | None:
+    """What is looked up at a place: ``RATES[name]`` or ``RATES.get(name, constant)``, or a member that is named so; `call` runs
+    it, if it is called."""
     if is_getattr(module, place) and isinstance(place, ast.Call):
         inner = lookup_at(project, module, place.args[1]) or _chosen(project, place.args[1])
+        if inner is None and call is not None and module.resolve(place.args[0]) == "tensorflow.train":
+            inner = _optimizers(module, place.args[1], call)
         return replace(inner, base=place.args[0]) if inner is not None and inner.default is None else None
     key: ast.expr
     default: ast.expr | None = None
@@ -116,6 +126,34 @@ def _chosen(project: Project, option: ast.expr) -> Lookup | None:
     names = choices.elts if isinstance(choices, (ast.List, ast.Tuple)) else []
     known = names if all(map(text, names)) else []
     return Lookup(home, ast.Dict(list(known), list(known)), None, option, None) if known else None
+
+
+def _optimizers(module: Module, name: ast.expr, call: ast.Call) -> Lookup | None:
+    """The optimizers that a name may be one of, which need no more than a learning rate: ``name + "Optimizer"``."""
+    rate = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg == "learning_rate")]
+    option, end = _stem(name)
+    if option is None or len(rate) != 1 or len(call.args) + len(call.keywords) > 1:
+        return None
+    keys: list[ast.expr | None] = [ast.Constant(f"{each}Optimizer".removesuffix(end)) for each in _OPTIMIZERS]
+    return Lookup(
+        module, ast.Dict(keys, [ast.Constant(f"{each}Optimizer") for each in _OPTIMIZERS]), None, option, None
+    )
+
+
+def _stem(name: ast.expr) -> tuple[ast.expr | None, str]:
+    """What is asked for in the name of an optimizer, and what the name ends with behind it."""
+    option: ast.expr | None = None
+    end: ast.expr | None = None
+    if isinstance(name, ast.BinOp) and isinstance(name.op, ast.Add):
+        option, end = name.left, name.right
+    elif isinstance(name, ast.JoinedStr) and len(name.values) == 2 and isinstance(name.values[0], ast.FormattedValue):
+        plain = name.values[0].conversion == -1 and name.values[0].format_spec is None
+        option, end = name.values[0].value if plain else None, name.values[1]
+    elif isinstance(name, (ast.Name, ast.Attribute, ast.Subscript)):
+        option, end = name, ast.Constant("")
+    ending = end.value if isinstance(end, ast.Constant) and end.value in ("", "Optimizer") else None
+    simple = isinstance(option, (ast.Name, ast.Attribute, ast.Subscript)) and ending is not None
+    return (option, str(ending)) if simple else (None, "")
 
 
 def is_getattr(module: Module, node: ast.expr) -> bool:

@@ -37,7 +37,7 @@ def program(train: str = TRAIN, before: str = RATES) -> str:
 
 def test_each_function_is_followed() -> None:
     text = joined(migrate(program()))
-    assert 'if params["rate"] != "constant" and params["rate"] != "halved" and params["rate"] != "warmed":' in text
+    assert 'if params["rate"] not in ("constant", "halved", "warmed"):' in text
     assert 'raise KeyError(params["rate"])' in text
     rate = method(text, "__call__")
     assert 'elif params["rate"] == "halved":\n        rate = tf.keras.optimizers.schedules.ExponentialDecay(' in rate

@@ -32,7 +32,7 @@ def test_classes() -> None:
         and "initial_accumulator_value=0.1" in factory
     )
     assert 'raise KeyError(params["name"])' in text and "TABLE" not in text
-    assert 'if params["name"] != "adam" and params["name"] != "adagrad":\n' in text  # in every mode, as before
+    assert 'if params["name"] not in ("adam", "adagrad"):\n' in text  # in every mode, as before
 
 
 def test_lambdas_and_schedules() -> None:
@@ -242,3 +242,35 @@ def test_an_optimizer_that_may_be_another_one_is_left(between: str) -> None:
     step = "train_op = optimizer.minimize(loss, tf.train.get_global_step())"
     end = f"{LOSS}\noptimizer = get_optimizer(optimizer, 0.5)\n{between}{step}\n{SPEC}"
     assert manual_reason(model_fn(NET_BY_NAME, before=BY_NAME, end=end))
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ('params["name"] + "Optimizer"', "Adam"),
+        ("f\"{params['name']}Optimizer\"", "Adam"),
+        ('params["name"]', "AdamOptimizer"),
+    ],
+)
+def test_a_name_that_nothing_limits_is_one_of_those_with_a_rate_alone(name: str, key: str) -> None:
+    train = MADE.replace('TABLE[params["name"]]', f"getattr(tf.train, {name})").replace('params["rate"]', "0.1")
+    text = migrate(program("", train))
+    factory = method(text, "create_model")
+    assert f'if params["name"] == "{key.replace("Adam", "Adadelta")}":' in factory.replace("'", '"')
+    assert f'elif params["name"] == "{key}":' in factory.replace("'", '"')
+    assert "tf.keras.optimizers.Adam(0.1, epsilon=1e-8)" in factory and "raise KeyError(params[" in text
+    assert "getattr" not in text and "Momentum" not in text
+
+
+@pytest.mark.parametrize(
+    ("name", "rate"),
+    [
+        ('params["name"] + "Optimizer"', "0.1, 0.9"),
+        ('params["name"] + "Optimizer"', "0.1, name='best'"),
+        ('params["name"] + "Saver"', "0.1"),
+        ('params["name"].title() + "Optimizer"', "0.1"),
+    ],
+)
+def test_names_of_optimizers_that_stay(name: str, rate: str) -> None:
+    train = MADE.replace('TABLE[params["name"]]', f"getattr(tf.train, {name})").replace('params["rate"]', rate)
+    assert "getattr(" in run(program("", train), style="auto")["program.py"].after.decode()

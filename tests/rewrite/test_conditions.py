@@ -69,6 +69,21 @@ def test_other_rows_stay(lines: list[str]) -> None:
     assert text(without_body("a", rows(lines))) == ["if a:", *(f"  {line}" for line in lines)]
 
 
+@pytest.mark.parametrize(
+    ("condition", "inner", "expected"),
+    [
+        ('x["k"] != "a"', 'x["k"] != "b"', 'x["k"] not in ("a", "b")'),
+        ("x != 1", 'x not in (2, "b")', 'x not in (1, 2, "b")'),
+        ("x != 1", "y != 2", "x != 1 and y != 2"),
+        ("x != 1", "x != y", "x != 1 and x != y"),
+        ("x != 1.0", "x != 2", "x != 1.0 and x != 2"),
+        ("x == 1", "x != 2", "x == 1 and x != 2"),
+    ],
+)
+def test_none_of_several_values(condition: str, inner: str, expected: str) -> None:
+    assert text(without_body(condition, rows([f"if {inner}:", "  c()"]))) == [f"if {expected}:", "  c()"]
+
+
 def test_a_choice_is_no_factor() -> None:
     assert text(without_body("a or b", rows(["if c:", "  d()"]))) == ["if a or b:", "  if c:", "    d()"]
 
