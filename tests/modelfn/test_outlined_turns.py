@@ -37,7 +37,7 @@ def of(*changes: tuple[str, str]) -> str:
 def test_a_class_for_a_turn() -> None:
     source = of()
     text = migrate(source)
-    assert "self.encoder_layers = [EncoderLayer(units=units) for i in range(blocks)]" in joined(text)
+    assert "self.encoder_layers = [EncoderLayer(units=units) for _ in range(blocks)]" in joined(text)
     assert method(text, "call", "Encoder") == (
         "def call(self, x, mask, training=False):\n"
         "    outputs = []\n"

@@ -122,7 +122,7 @@ def test_loops(inside: bool) -> None:
         """
         expected = f"""
         with partitioned(self, {PARTITIONERS}FixedShardsPartitioner(num_shards=3)):
-            self.dense_layers = [tf.keras.layers.Dense(4) for i in range(3)]
+            self.dense_layers = [tf.keras.layers.Dense(4) for _ in range(3)]
         """
     assert lines(expected) in migrated(body)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence, Set
 
 from migrator.analyse.function.body import Body
@@ -214,12 +215,19 @@ class InitWriter(Writer):
         """The construction of a layer, or of one for each turn of the comprehensions that it stands in."""
         made = self._made(site)
         for loop in reversed(site.turns):
-            made = f"[{made} for {self.loop(loop, _read_by(self.plan, site))}]"
+            made = self._comprehension(made, loop, site)
         return made
 
     def _in_loop(self, node: Loop, site: Site) -> str:
         """``self.layers = [made for x in y]``."""
-        return f"self.{site.attribute} = [{self._listed(site)} for {self.loop(node, _read_by(self.plan, site))}]"
+        return f"self.{site.attribute} = {self._comprehension(self._listed(site), node, site)}"
+
+    def _comprehension(self, made: str, loop: Loop, site: Site) -> str:
+        """``[made for x in y]``, with ``_`` for a name that is not read."""
+        head = self.loop(loop, _read_by(self.plan, site))
+        target, _, iterable = head.partition(" in ")
+        idle = target.isidentifier() and re.search(rf"\b({target}|_)\b", made) is None
+        return f"[{made} for {f'_ in {iterable}' if idle else head}]"
 
     def loop(self, node: Loop, used: set[str]) -> str:
         """``target in iterable`` without a counter that nobody reads, nor what is known only when data flow."""
