@@ -299,3 +299,22 @@ def test_a_method_that_is_found_by_its_name() -> None:
     use = USE.replace("Net(3)", "Net(Config(3, input()))") + "\nprint(getattr(net, 'optimizer')())\n"
     use = "\nimport collections\n\nConfig = collections.namedtuple('Config', 'width optimizer')\n" + use
     assert "does not move" in manual_reason(f"{NAMED}\n{net}\n{use}")
+
+
+def test_a_variable_with_the_name_of_the_method_that_gives_its_value() -> None:
+    base = BASE.replace("predictions = self.network(features", "score = self.score(self.network(features")
+    base = base.replace(") * SCALE", "))").replace("labels - predictions", "labels - score")
+    base = base.replace("predictions=predictions", "predictions=score")
+    base = base.replace("    # One", "    def score(self, x):\n        return tf.layers.dense(x, 1)\n\n    # One")
+    head = "import tensorflow as tf\nfrom base import Base\n"
+    registry = "from net import Net\nfrom other import Other\n\nNETS = {'net': Net, 'other': Other}\n"
+    use = "import tensorflow as tf\nfrom registry import NETS\n\ntf.estimator.Estimator(NETS[input()](3).model_fn)\n"
+    files = {
+        "base.py": base,
+        "net.py": head + NET,
+        "other.py": head + OTHER,
+        "registry.py": registry,
+        "program.py": use,
+    }
+    text = migrate_all(files)["registry.py"]
+    assert "class NetModel(tf.keras.Model):" in text and "class OtherModel(tf.keras.Model):" in text

@@ -294,7 +294,8 @@ class ObjectSteps:
         new = module_name(found.module, name, found.owner.name) if name != found.function.name else name
         if new in {n for n, b in found.module.analysis.root.bindings.items()}:
             new = module_name(found.module, name, found.owner.name)
-        if module is not found.module and module.scope(at).lookup(new) is not None:  # the object has that name there
+        seen = module.scope(at).lookup(new)  # the variable of that name, such as the one that gets the value
+        if seen is not None and not (module is found.module and seen is module.analysis.root):
             new = module_name(found.module, f"build_{name}", found.owner.name)
         changes = moved(found.module, found.function, new, list(extra))
         changes += [Replace(node, name) for name, attribute in extra.items() for node in reads[attribute]]
