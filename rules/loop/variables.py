@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from migrator.analyse.variables.namepatterns import parts
 from migrator.resolve.module import Module
 
 NAMES, VALUE = "get_variable_names", "get_variable_value"
-_HOLE = re.compile(r"%[sd]|\{\}")
 _LAYER = re.compile(r"dnn/hiddenlayer_(\d+)/(kernel|bias)$")
 _COLUMN = re.compile(r"linear/linear_model/(.+)/weights$")
 
@@ -37,7 +37,7 @@ class OfModelFn:
 
     def value(self, module: Module, name: ast.expr, model: str, text: Callable[[ast.expr], str]) -> str:
         """The expression for the weight of a name; empty where it is not known which one that is."""
-        before, hole, _ = _parts(name)
+        before, hole, _ = parts(name)
         if hole is not None:
             return ""
         if before == "global_step":
@@ -60,7 +60,7 @@ class OfCanned:
 
     def value(self, module: Module, name: ast.expr, model: str, text: Callable[[ast.expr], str]) -> str:
         """The expression for the weight of a name; empty where only such a method knows it."""
-        before, hole, after = _parts(name)
+        before, hole, after = parts(name)
         if hole is not None:
             if self.sums and (before, after) == ("linear/linear_model/", "/weights"):
                 return f"{model}.get_layer({text(hole)}).get_weights()[0]"
@@ -99,29 +99,3 @@ def _is_printed(module: Module, call: ast.Call) -> bool:
     """Whether names are only shown."""
     outer = module.parent(call)
     return isinstance(outer, ast.Call) and isinstance(outer.func, ast.Name) and outer.func.id == "print"
-
-
-def _parts(node: ast.expr) -> tuple[str, ast.expr | None, str]:
-    """A text, or what stands before and behind the one expression in it."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value, None, ""
-    template, hole = None, None
-    if (
-        isinstance(node, ast.BinOp)
-        and isinstance(node.op, ast.Mod)
-        and not isinstance(node.right, (ast.Tuple, ast.Dict))
-    ):
-        template, hole = node.left, node.right
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
-        if len(node.args) == 1 and not node.keywords:
-            template, hole = node.func.value, node.args[0]
-    elif isinstance(node, ast.JoinedStr) and len(node.values) == 3:
-        before, inner, after = node.values
-        plain = isinstance(inner, ast.FormattedValue) and inner.format_spec is None and inner.conversion == -1
-        if plain and isinstance(inner, ast.FormattedValue):
-            return str(getattr(before, "value", "")), inner.value, str(getattr(after, "value", ""))
-    if isinstance(template, ast.Constant) and isinstance(template.value, str) and hole is not None:
-        parts = _HOLE.split(template.value)
-        if len(parts) == 2 and "%" not in "".join(parts) and "{" not in "".join(parts):
-            return parts[0], hole, parts[1]
-    return "", node, ""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from migrator import rewrite
+from migrator.analyse.variables.namepatterns import parts
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.globals import OuterNames
 from migrator.normalise.functions.applied import applied
@@ -72,8 +73,9 @@ class Lookup:
 
 def _written(home: Module, key: ast.expr) -> cst.BaseExpression:
     """A key as the program writes it, or as a text that it does not have."""
-    known = hasattr(key, "lineno") or not isinstance(key, ast.Constant)
-    return home.cst.expression(key) if known else code(f'"{key.value}"')  # type: ignore[attr-defined]
+    if home.parent(key) is None:
+        return code(f'"{text(key)}"')
+    return home.cst.expression(key)
 
 
 def lookup(project: Project, module: Module, call: ast.Call) -> Lookup | None:
@@ -131,29 +133,14 @@ def _chosen(project: Project, option: ast.expr) -> Lookup | None:
 def _optimizers(module: Module, name: ast.expr, call: ast.Call) -> Lookup | None:
     """The optimizers that a name may be one of, which need no more than a learning rate: ``name + "Optimizer"``."""
     rate = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg == "learning_rate")]
-    option, end = _stem(name)
-    if option is None or len(rate) != 1 or len(call.args) + len(call.keywords) > 1:
+    before, option, end = parts(name)
+    named = isinstance(option, (ast.Name, ast.Attribute, ast.Subscript)) and not before and end in ("", "Optimizer")
+    if option is None or not named or len(rate) != 1 or len(call.args) + len(call.keywords) > 1:
         return None
     keys: list[ast.expr | None] = [ast.Constant(f"{each}Optimizer".removesuffix(end)) for each in _OPTIMIZERS]
     return Lookup(
         module, ast.Dict(keys, [ast.Constant(f"{each}Optimizer") for each in _OPTIMIZERS]), None, option, None
     )
-
-
-def _stem(name: ast.expr) -> tuple[ast.expr | None, str]:
-    """What is asked for in the name of an optimizer, and what the name ends with behind it."""
-    option: ast.expr | None = None
-    end: ast.expr | None = None
-    if isinstance(name, ast.BinOp) and isinstance(name.op, ast.Add):
-        option, end = name.left, name.right
-    elif isinstance(name, ast.JoinedStr) and len(name.values) == 2 and isinstance(name.values[0], ast.FormattedValue):
-        plain = name.values[0].conversion == -1 and name.values[0].format_spec is None
-        option, end = name.values[0].value if plain else None, name.values[1]
-    elif isinstance(name, (ast.Name, ast.Attribute, ast.Subscript)):
-        option, end = name, ast.Constant("")
-    ending = end.value if isinstance(end, ast.Constant) and end.value in ("", "Optimizer") else None
-    simple = isinstance(option, (ast.Name, ast.Attribute, ast.Subscript)) and ending is not None
-    return (option, str(ending)) if simple else (None, "")
 
 
 def is_getattr(module: Module, node: ast.expr) -> bool:

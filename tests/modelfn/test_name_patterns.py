@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from migrator.analyse.variables.namepatterns import NO_NAME, Patterns, literal_pattern, may_meet
+from migrator.analyse.variables.namepatterns import NO_NAME, Patterns, literal_pattern, may_meet, parts
 
 NAMES = {"none": NO_NAME, "given": "tower", "part": "tower_*"}
 
@@ -60,3 +60,22 @@ def test_names_that_may_be_the_same(one: str, other: str, wanted: bool) -> None:
 
 def pattern(name: str, names: Patterns | None) -> str | None:
     return literal_pattern(ast.parse(name, mode="eval").body, names)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("'kernel'", ("kernel", None, "")),
+        ("'dense/' + name + '/kernel'", ("dense/", "name", "/kernel")),
+        ("'dense/%s/kernel' % name", ("dense/", "name", "/kernel")),
+        ("'dense/{}'.format(names[0])", ("dense/", "names[0]", "")),
+        ("f'{name}/kernel'", ("", "name", "/kernel")),
+        ("f'{name!r}/kernel'", ("", "f'{name!r}/kernel'", "")),
+        ("'%s/%s' % (name, part)", ("", "'%s/%s' % (name, part)", "")),
+        ("name", ("", "name", "")),
+        ("name + 1", ("", "name + 1", "")),
+    ],
+)
+def test_what_stands_around_the_one_expression_in_a_text(text: str, expected: tuple[str, str | None, str]) -> None:
+    before, hole, after = parts(ast.parse(text, mode="eval").body)
+    assert (before, None if hole is None else ast.unparse(hole), after) == expected

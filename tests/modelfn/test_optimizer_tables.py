@@ -249,6 +249,8 @@ def test_an_optimizer_that_may_be_another_one_is_left(between: str) -> None:
     [
         ('params["name"] + "Optimizer"', "Adam"),
         ("f\"{params['name']}Optimizer\"", "Adam"),
+        ('"%sOptimizer" % params["name"]', "Adam"),
+        ('"{}Optimizer".format(params["name"])', "Adam"),
         ('params["name"]', "AdamOptimizer"),
     ],
 )

@@ -10,6 +10,7 @@ from migrator.analyse.function.translate import is_none
 Patterns = dict[str, str]
 """Names that parameters hold, as far as calls tell them; `NO_NAME` for None."""
 NO_NAME = "\1"
+_HOLE = re.compile(r"%[sd]|\{\}")
 
 
 def literal_pattern(node: ast.expr | None, names: Patterns | None = None) -> str | None:
@@ -73,3 +74,36 @@ def _field(node: ast.expr, names: Patterns | None) -> str:
             return "*"
         node = node.value
     return (literal_pattern(node, names) if isinstance(node, ast.Name) else None) or "*"
+
+
+def parts(node: ast.expr) -> tuple[str, ast.expr | None, str]:
+    """A text, or what stands before and behind the one expression in it."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value, None, ""
+    template, hole = None, None
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        for side, other in ((node.left, node.right), (node.right, node.left)):
+            if isinstance(side, ast.Constant) and isinstance(side.value, str):
+                before, inner, after = parts(other)
+                return (side.value + before, inner, after) if side is node.left else (before, inner, after + side.value)
+    elif (
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.Mod)
+        and not isinstance(node.right, (ast.Tuple, ast.Dict))
+    ):
+        template, hole = node.left, node.right
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
+        if len(node.args) == 1 and not node.keywords:
+            template, hole = node.func.value, node.args[0]
+    elif isinstance(node, ast.JoinedStr):
+        inside = [value for value in node.values if isinstance(value, ast.FormattedValue)]
+        if len(inside) == 1 and inside[0].format_spec is None and inside[0].conversion == -1:
+            at = node.values.index(inside[0])
+            texts = node.values[:at], node.values[at + 1 :]
+            before, after = ("".join(ast.literal_eval(text) for text in some) for some in texts)
+            return before, inside[0].value, after
+    if isinstance(template, ast.Constant) and isinstance(template.value, str) and hole is not None:
+        split = _HOLE.split(template.value)
+        if len(split) == 2 and "%" not in "".join(split) and "{" not in "".join(split):
+            return split[0], hole, split[1]
+    return "", node, ""
