@@ -205,7 +205,7 @@ class Application:
             return renamed(self._file.node(target), change.new)
         new = change.new
         if isinstance(new, str):
-            return cst.SimpleString(new) if new.startswith('"') else name(new)
+            return cst.SimpleString(new) if new[0] in "\"'" else name(new)
         if not isinstance(new, cst.CSTNode):
             raise TypeError(f"a {type(target).__name__} cannot become several nodes")
         return self._settled([new], target)[0]

@@ -65,6 +65,14 @@ def test_changes_of_code_that_another_change_takes_over_are_made_in_it() -> None
     assert changed(module, changes) == "x = tf.swap(h, tf.k.f(y))\n"
 
 
+@pytest.mark.parametrize("mode", ['"train"', "'train'"])
+def test_a_name_becomes_a_string_where_its_call_changes_as_well(mode: str) -> None:
+    module = parsed("x = f(modes.TRAIN)\n")
+    (call,) = calls(module)
+    moved = Replace(call, expr("g({mode})", mode=module.cst.expression(call.args[0])))
+    assert changed(module, [moved, Replace(call.args[0], mode)]) == f"x = g({mode})\n"
+
+
 def test_what_a_renamed_member_is_of_may_change_as_well() -> None:
     module = parsed("x = f(a(px).make(1))\n")
     outer, made, inner = sorted(calls(module), key=lambda call: -(call.end_col_offset or 0))
