@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
@@ -33,18 +33,23 @@ def check_counters(plan: Plan, way: Sequence[Part], before: Callable[[Leaf], Seq
                     raise Unsupported("a variable is read, and is not seen to have got its value by then", leaf.node)
 
 
-def steps_of(plan: Plan, way: Sequence[Part], condition: ast.If | None, trained: Collection[str | None]) -> int:
-    """How often the train op itself counts the global step where it runs these parts; `trained` are the arms with updates."""
+def steps_of(plan: Plan, way: Sequence[Part], ways: Sequence[Sequence[Part]], condition: ast.If | None) -> int:
+    """How often the train op itself counts the global step where it runs the parts of one of its ways."""
     steps = 0
     for part in way:
         if part.counted is not None:
             if condition is None or not _is_condition(plan, part.counted.condition, part.counted.at, condition):
                 raise Unsupported("the step counts in some turns only, which are not those of an optimizer", part.op)
-            arms = {arm_of(p.update.at, condition) for p in way if p.update is not None}
-            if (arms or {"body", "orelse"} - set(trained)) != {part.counted.arm}:
+            arms = _trained([way], condition) or {"body", "orelse"} - _trained(ways, condition)
+            if arms != {part.counted.arm}:
                 continue
         steps += part.advances is not None
     return steps
+
+
+def _trained(ways: Sequence[Sequence[Part]], condition: ast.If) -> set[str | None]:
+    """The arms of a condition in which optimizers take a step."""
+    return {arm_of(part.update.at, condition) for way in ways for part in way if part.update is not None}
 
 
 def _is_condition(plan: Plan, node: ast.expr, at: Leaf, condition: ast.If) -> bool:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.layers.objects import WEIGHTS, may_have_variables, object_of
 from migrator.analyse.statements.flow import Leaf
-from migrator.analyse.training.conditionalsteps import arm_of, check_names, check_sums, conditional
+from migrator.analyse.training.conditionalsteps import check_names, check_sums, conditional
 from migrator.analyse.training.counters import check_counters, steps_of
 from migrator.analyse.training.optimizervalues import check_seen, class_of_optimizer, is_training
 from migrator.analyse.training.orderedsteps import check_ordered_steps
 from migrator.analyse.training.scaledlosses import scaled
 from migrator.analyse.training.stepcount import is_step
 from migrator.analyse.training.sums import Change, makes_sums
-from migrator.analyse.training.trainways import dependencies, same_value, ways
+from migrator.analyse.training.trainways import Part, dependencies, same_value, ways
 from migrator.analyse.training.updates import GRADIENTS, Clipping, Update, is_method
 from migrator.analyse.variables.averages import Averages
 from migrator.resolve.syntax import walk
@@ -94,18 +94,19 @@ def train_op(plan: Plan) -> TrainOp | None:
     updates: dict[ast.Call, Update] = {}
     main: Update | None = None
     condition = conditional(plan, every)
-    trained = {
-        arm_of(p.update.at, condition) for way in every for p in way if p.update is not None and condition is not None
-    }
     pauses = False
+
+    def before(leaf: Leaf) -> list[Part]:
+        return [part for way in dependencies(plan, leaf) for part in way]
+
     for way in every:
         mine = [part.update for part in way if part.update is not None]
-        steps = steps_of(plan, way, condition, trained)
+        steps = steps_of(plan, way, every, condition)
         if not mine and (condition is None or steps > 1):
             raise Unsupported("the train op is not seen to be `optimizer.minimize(loss)`", node)
         pauses |= not mine and not steps
-        check_sums(plan, way, lambda leaf: [part for before in dependencies(plan, leaf) for part in before])
-        check_counters(plan, way, lambda leaf: [part for before in dependencies(plan, leaf) for part in before])
+        check_sums(plan, way, before)
+        check_counters(plan, way, before)
         if len(mine) > 1:
             main = _check_several(plan, mine, steps, len(every))
         for update in mine:
