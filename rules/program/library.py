@@ -81,11 +81,15 @@ def is_mode_file(module: Module) -> bool:
 
 def holds_no_program(module: Module) -> bool:
     """Whether a file is seen to know of nothing but the modes, without a look at what it imports."""
-    return not any(word in module.source for word in _MAKERS) and bool(_used(module)) and is_mode_file(module)
+    return bool(_used(module)) and is_mode_file(module) and not any(word in module.source for word in _MAKERS)
 
 
 def _used(module: Module) -> list[tuple[ast.expr, str]]:
-    return [(node, name) for node, name in module.references() if speaks_of_estimators(name)]
+    found: Optional[list[tuple[ast.expr, str]]] = module.memo.get("names of estimators")
+    if found is None:
+        found = [(node, name) for node, name in module.references() if speaks_of_estimators(name)]
+        module.memo["names of estimators"] = found
+    return found
 
 
 def _mode(module: Module, node: ast.expr, name: str) -> Optional[str]:
