@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from migrator.analyse.function.translate import is_none
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
+from migrator.normalise.names.registries import is_empty
+from migrator.normalise.objects.reserved import PARAMS
 from migrator.resolve.calls import arguments, call_of
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
@@ -18,7 +20,6 @@ from ..loop.values import values_of
 
 _OPTIONAL = frozenset({"config", "label_vocabulary", "warm_start_from", "weight_column"})
 """Arguments that say nothing where they are None."""
-_PARAMS = "params"
 
 
 @Desugaring
@@ -65,8 +66,8 @@ def _found(project: Project, module: Module) -> Iterator[list[Change]]:
             for at, argument in enumerate(arguments(call))
             if isinstance(argument, ast.keyword)
             and (
-                argument.arg == _PARAMS
-                and (_is_empty(argument.value) or is_none(argument.value))
+                argument.arg == PARAMS
+                and (is_empty(argument.value) or is_none(argument.value))
                 or argument.arg in _OPTIONAL
                 and isinstance(argument.value, (ast.Name, ast.Attribute))
                 and _is_unset(project, module, argument.value)
@@ -74,10 +75,6 @@ def _found(project: Project, module: Module) -> Iterator[list[Change]]:
         ]
         if unset:
             yield Change.of(module, Replace(call, with_arguments(module.cst.call(call), drop=unset)))
-
-
-def _is_empty(node: ast.expr) -> bool:
-    return isinstance(node, ast.Dict) and not node.keys
 
 
 def _is_unset(project: Project, module: Module, node: ast.expr) -> bool:
