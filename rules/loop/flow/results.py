@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Optional
 
 from migrator.normalise.draft.returns import own_returns
 from migrator.resolve.module import Module
@@ -17,7 +16,7 @@ _OF_EXPORTERS = "what exporters of `train_and_evaluate` return is read"
 
 @dataclass(frozen=True)
 class Result:
-    """Where it is read; nowhere, if both are None."""
+    """Where it is read, and how; the call stands alone where it is not `read`."""
 
     target: str = ""
     """The name that is given it, or that of the metrics `alone`; none where it is returned."""
@@ -47,7 +46,7 @@ class Result:
         return self.target if self.alone else unused("metrics")
 
 
-def result_of(project: Project, module: Module, call: ast.Call, exports: bool) -> Optional[Result] | str:
+def result_of(project: Project, module: Module, call: ast.Call, exports: bool) -> Result | str | None:
     """The result of a call, or why it stays; None where a statement is all that there is."""
     statement = module.parent(call)
     if isinstance(statement, ast.Expr):
