@@ -493,3 +493,35 @@ with tf.variable_scope("rnn", regularizer=tf.keras.regularizers.l2(0.1)):
 predictions = out
 """
     assert "a recurrent layer stands under variable_scope(regularizer=…)" in manual_reason(model_fn(HEAD + body))
+
+
+ENCODED_TWICE = """
+with tf.variable_scope("compose", reuse=tf.AUTO_REUSE):
+    a = tf.layers.dense(x, 3, name="projection")
+    b = tf.layers.dense(2 * x, 3, name="projection")
+    predictions = encode(a, "{first}") + encode(b, "{second}")
+"""
+ENCODE = """
+def encode(inputs, scope):
+    with tf.variable_scope(scope, reuse=tf.AUTO_REUSE):
+        outputs, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.GRUCell(3), inputs, dtype=tf.float32)
+        return outputs
+"""
+
+
+@pytest.mark.parametrize(("second", "made"), [("rnn_a", 1), ("rnn_b", 2)])
+def test_a_helper_with_cells_beside_layers_that_are_shared(second: str, made: int) -> None:
+    body = HEAD + ENCODED_TWICE.format(first="rnn_a", second=second)
+    text = migrate(model_fn(body, before=ENCODE))
+    init = method(text, "__init__", of="Model")
+    assert init.count("Encode(") == made and init.count("Dense(3") == 1
+
+
+def test_a_layer_that_may_be_a_part_of_cells_is_left_alone() -> None:
+    body = """
+predictions = encode(x, "rnn_a")
+with tf.variable_scope("rnn_a", reuse=tf.AUTO_REUSE):
+    predictions += tf.layers.dense(x, 3, name="rnn")
+"""
+    reason = manual_reason(model_fn(HEAD + body, before=ENCODE))
+    assert "variables may be shared under a name that is not a literal" in reason

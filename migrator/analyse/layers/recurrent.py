@@ -11,7 +11,7 @@ from migrator.analyse.statements.names import reads
 from migrator.analyse.variables.namepatterns import literal_pattern
 from migrator.analyse.variables.reuse import NOTHING, Flags, says_no
 from migrator.analyse.variables.reusecalls import reuse_values
-from migrator.analyse.variables.scopes import exclusive, scope_calls, scope_prefix
+from migrator.analyse.variables.scopes import exclusive, named_around, scope_calls, scope_prefix
 from migrator.resolve.syntax import walk
 
 if TYPE_CHECKING:
@@ -58,21 +58,12 @@ def _full_name(plan: Body, site: Site) -> str | None:
     """The scope of the cells, ``*`` for what is formatted into it; None where the source does not tell it."""
     prefix, scope = scope_prefix(plan, site.leaf), site.layer.name
     if isinstance(scope, ast.Name):
-        around = _named_around(site, scope.id)
+        around = named_around(site, scope.id)
         if around is None:
             raise Unsupported("the scope of a recurrent layer is not a literal", scope)
         return prefix if around == scope_calls(plan, site.leaf)[-1:] else None
     own = site.layer.scope if scope is None else literal_pattern(scope)
     return None if prefix is None or own is None else prefix + own
-
-
-def _named_around(site: Site, name: str) -> list[ast.expr] | None:
-    """The scope around a site that has the name; None where there is none."""
-    for scope in reversed(site.leaf.scopes):
-        for item in scope.items:
-            if isinstance(item.optional_vars, ast.Name) and item.optional_vars.id == name:
-                return [item.context_expr]
-    return None
 
 
 def _same_cells(plan: Body, first: Site, second: Site) -> bool:

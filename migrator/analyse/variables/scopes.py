@@ -199,11 +199,11 @@ def names_of_variables(plan: Body) -> Iterator[tuple[str, Sites]]:
     return ((name, sites) for name, _, sites in _pairs(plan, plan.sites, "", None, {}, {}, False))
 
 
-def names_made(plan: Body, site: Site) -> frozenset[str] | None:
+def names_made(plan: Body, site: Site, cells: bool = False) -> frozenset[str] | None:
     """TF1 names of the variables that one site makes, ``*`` for what is formatted into them; None where some are not
-    known from the source."""
+    known from the source, as those of recurrent cells, for which one pattern stands if `cells` is given."""
     found = list(_pairs(plan, [site], "", None, {}, {}, False))
-    if any(not name for name, _, _ in found):
+    if any(not name for name, _, _ in found) or (not cells and any(sites[-1].layer.recurrent for *_, sites in found)):
         return None
     known = {id(sites[-1]) for _, _, sites in found}
     if any(id(inner) not in known for inner in _makers(site)):
@@ -272,6 +272,10 @@ def _pairs(
                 continue
             yield from _pairs(helper, helper.sites, scope + prefix, inner, known, numbers, turns, outer)
             continue
+        if site.layer.recurrent and path is None:  # which variables there are, the cells tell at run time
+            called = _name_of_recurrent(plan, site, names)
+            yield f"{scope}{prefix}{called}*" if called is not None else "", "", (*around, site)
+            continue
         own = _own_name(site, numbers, scope + prefix, names, repeated or _in_turns(plan, site))
         if own is None:
             if is_named(site, names) and site.layer.variables:
@@ -292,6 +296,24 @@ def _pairs(
             )  # of scopes without a name
             attribute = "embeddings" if site.embedding else keras
             yield name, f"{own_path}.{attribute}" if attribute else own_path, (*around, site)
+
+
+def _name_of_recurrent(plan: Body, site: Site, names: Patterns) -> str | None:
+    """What a recurrent layer adds to the scopes around it in the names of its variables; None where that is not known."""
+    scope = site.layer.name
+    if isinstance(scope, ast.Name) and scope.id not in names:
+        return "" if named_around(site, scope.id) == scope_calls(plan, site.leaf)[-1:] else None
+    called = literal_pattern(scope, names) if is_named(site, names) else site.layer.scope
+    return None if called is None else f"{called}/"
+
+
+def named_around(site: Site, name: str) -> list[ast.expr] | None:
+    """The scope around a site that has the name; None where there is none."""
+    for scope in reversed(site.leaf.scopes):
+        for item in scope.items:
+            if isinstance(item.optional_vars, ast.Name) and item.optional_vars.id == name:
+                return [item.context_expr]
+    return None
 
 
 def _late_key(plan: Body, site: Site, names: Patterns) -> str:

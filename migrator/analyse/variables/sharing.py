@@ -171,7 +171,7 @@ def _share_helper(plan: Body, site: Site, earlier: list[Site]) -> None:
         if not inside and not around:
             continue
         if not _same_text(_chain(plan, other), _chain(plan, site)) or not _same_arguments(other, site):
-            first, second = (names_made(plan, s) for s in (other, site))
+            first, second = (names_made(plan, s, cells=True) for s in (other, site))
             if first is None or second is None or first & second:
                 raise Unsupported("the calls of a helper may share some of their variables", site.call)
             if any(may_meet(a, b) for a in first for b in second):
@@ -290,7 +290,7 @@ def _all_reused(helper: Body, around: bool, flags: Flags) -> bool:
 def _same_name(plan: Body, first: Site, second: Site, reused: bool) -> bool | None:
     """Whether two sites mean the same variables; None if that is not known."""
     if first.layer.helper is not None:
-        pairs = names_made(plan, first)
+        pairs = names_made(plan, first, cells=True)
         unnamed = f"{second.layer.scope}*" if second.layer.name is None else None  # with a number
         own, prefix = literal_pattern(second.layer.name) or unnamed, scope_prefix(plan, second.leaf)
         if pairs is None or own is None or prefix is None:
