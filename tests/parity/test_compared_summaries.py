@@ -144,6 +144,14 @@ def test_summaries_of_the_program_are_judged_beside_a_callback(
     assert [str(one) for one in report.differences] == [expected]
 
 
+def test_rates_of_epochs_are_not_those_of_steps(tmp_path: Path) -> None:
+    """The callback of Keras writes the learning rate at the ends of epochs, asked or not."""
+    board: dict[str, Tags] = {"m/train": {"epoch_learning_rate": [[0, 0.1]], "epoch_loss": [[0, 0.5]]}}
+    old: dict[str, Tags] = {"m": {"learning_rate": [[1, 0.1]], "norm": [[1, 0.5]]}}
+    report = judged(tmp_path, old, {"m": {"norm": [[1, 0.5]]}, **board})
+    assert [str(one) for one in report.differences] == ["summaries: m: learning_rate: is missing in the new program"]
+
+
 @pytest.mark.parametrize("tag", ["gen_loss", "train_loss", "regularization/loss", "gate_accuracy", "metrics/accuracy"])
 def test_a_summary_of_the_program_that_ends_like_a_metric_is_judged(tmp_path: Path, tag: str) -> None:
     board: dict[str, Tags] = {"m/train": {"epoch_accuracy": [[0, 0.5]], "epoch_loss": [[0, 0.5]]}}

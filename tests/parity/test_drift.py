@@ -146,6 +146,45 @@ def test_what_rounding_does_is_recorded_once(tmp_path: Path, monkeypatch: pytest
     assert runs == [1]
 
 
+@pytest.mark.parametrize(
+    ("losses", "aucs", "judgement", "runs"),
+    [
+        (
+            [0.4, 0.40004],
+            [0.7, 0.7, 0.702],
+            "equal",
+            2,
+        ),  # the loss of the evaluation moves: the next run moves the AUC, too
+        ([0.4, 0.40004], [0.7, 0.7, 0.7, 0.7, 0.7], "different", 4),
+        ([0.4, 0.4], [0.7, 0.7, 0.702], "different", 1),  # nothing moves in this evaluation
+    ],
+)
+def test_metrics_that_jump_are_moved_several_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, losses: list[float], aucs: list[float], judgement: str, runs: int
+) -> None:
+    def made(side: str, loss: float, auc: float) -> Recorded:
+        start = {"name": "w", "trainable": True}
+        one = Side(tmp_path, side)
+        one.writer.event("mapping", stream=0, pairs=[["w", "model/w", "name", [2]]])
+        value = one.writer.array(np.array([3.0, 2.0], np.float32))
+        one.writer.event("variables", stream=0, kind="train", call=1, variables=[{**start, "value": value}])
+        return Recorded(Path(one.train(OLD, [1.0] * 4).evaluate(1, loss=loss, auc=auc).reader().folder), SideReport())
+
+    old, new = made("old", losses[0], aucs[0]), made("new/recording", losses[1], 0.71)
+    nudges: list[object] = []
+
+    def run_side(*given: object) -> Recorded:
+        nudges.append(given[6])
+        return made(f"again{len(nudges)}", losses[1], aucs[len(nudges)])
+
+    monkeypatch.setattr(runner, "run_side", run_side)
+    report = CaseReport("a")
+    compare(report, Reader(str(old.folder)), Reader(str(new.folder)))
+    case = Case("a", Program(tmp_path / "program.py"))
+    judged = runner.calibrated(case, old, report, tmp_path, Progress(quiet=True))
+    assert judged.verdict == judgement and nudges == list(range(1, runs + 1))
+
+
 @pytest.mark.parity
 def test_steps_are_those_of_each_training(tmp_path: Path) -> None:
     old, new = (Program(PROGRAMS / f"{side}.py") for side in ("old", "new"))

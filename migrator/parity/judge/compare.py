@@ -14,6 +14,7 @@ import numpy as np
 
 from migrator.parity.checkpoints.checkpoints import compare_checkpoints
 from migrator.parity.judge import batches
+from migrator.parity.judge.averages import averages
 from migrator.parity.judge.diagnosis import Parting, diagnosis
 from migrator.parity.judge.distances import apart_text, array_distance, arrays_close, close, relative
 from migrator.parity.judge.drift import Drift
@@ -69,6 +70,8 @@ def compare(
         ]
         arrays = _weights(name, stream, old, new, mapping, tolerance, drift) if "weights" in what else []
         idle = unmoved(old, new, stream) if all(row.equal for row in rows) else set()
+        if "weights" in what and all(row.equal or row.name in idle for row in arrays):
+            arrays += averages(name, stream, old, new, tolerance, drift, idle)
         if "losses" in what:
             report.losses += rows
             variable = _first_variable(left, right, old, new, tolerance, idle)

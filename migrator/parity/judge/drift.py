@@ -22,6 +22,9 @@ ALLOWED = 10.0
 SAME_START = 1e-4
 """First weights of two runs that are no further apart are the same but for their last bits."""
 
+OF_EVALUATIONS = {"metrics", "predictions", "exports", "summaries"}
+"""Sections of what is computed with the weights of a training, and not in it."""
+
 Key = tuple[str, str, str]
 """Section, where and name of a number."""
 
@@ -102,6 +105,20 @@ def drift_of(report: CaseReport) -> Drift:
             found[section, row.where, row.name] = row.max_rel
     moved = [one.where for one in report.differences if one.section == "summaries" and one.message.startswith("step ")]
     return Drift(found, frozenset(moved))
+
+
+def evaluations_move(report: CaseReport, drift: Drift) -> bool:
+    """Whether only evaluations and what comes after them are left apart, and rounding is seen to move these evaluations.
+
+    Metrics such as AUC count examples, and jump: by how much, one run may not show.
+    """
+    apart = {metric.call for metric in report.metrics if not metric.equal}
+    moved = {
+        metric.call
+        for metric in report.metrics
+        if drift.of("metrics", str(metric.call), metric.key) > report.tolerance.rtol
+    }
+    return bool(apart) and apart <= moved and {each.section for each in report.differences} <= OF_EVALUATIONS
 
 
 def unlike(old: Reader, again: Reader) -> str:

@@ -94,7 +94,7 @@ class ArrayRow:
     max_rel: float
     equal: bool
     how: str = ""
-    """How the variable was paired: ``map``, ``name`` or ``order``."""
+    """How the variable was paired: ``map``, ``name``, ``order``, or ``value`` for a moving average."""
 
 
 @dataclass

@@ -27,6 +27,8 @@ GOES_ON = (
     "summaries of several trainings: an Estimator began anew with the first step of each, where the new program counts the "
     "steps of all of them: compared at the steps that both have"
 )
+OF_EPOCHS = "learning_rate"
+"""What that callback writes of itself, at the ends of epochs alone: no match for the rates of steps that a program writes."""
 _OF_TENSOR = re.compile(
     r"^(?:.*/)?(?:[^/]+_0|(?:[A-Z][A-Za-z0-9]*|add|concat|mul|stack|sub)(?:_\d+)?)(?P<rest>/[^/]+)?$"
 )
@@ -124,7 +126,7 @@ def _boards(written: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, set
         above, _, name = folder.rpartition("/")
         shown = {tag.partition("_")[2] for tag in tags if tag.startswith(("epoch_", "batch_"))}
         if name == "train" and (shown or not set(tags) - {"keras"}):  # that of Keras 3 may leave epochs out
-            yield above, shown | {"loss"}
+            yield above, shown - {OF_EPOCHS} | {"loss"}
 
 
 def _is_of_evaluations(folder: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import distributed, program
-from .recorded import batches, mapping, store
+from .recorded import averages, batches, mapping, store
 from .recorded.files import Files
 from .recorded.first_values import FirstValues
 from .recorded.slots import AVERAGE
@@ -22,6 +22,8 @@ class Stream:
     def __init__(self, index: int) -> None:
         self.index = index
         self.variables: list[dict[str, Any]] = []
+        self.averages: dict[str, Any] = {}
+        """Where the moving averages of weights are at the end of the last training, by their names."""
         self.first_kind = ""
         self.steps: list[dict[str, Any]] = []
         self.model: Any = None
@@ -80,6 +82,8 @@ class Replay:
             stream.variables, stream.first_kind = event["variables"], event["kind"]
         elif kind == "step":
             stream.steps.append(event)
+        elif kind == "averages":
+            stream.averages = event["variables"]
         elif kind == "batch":
             self.call_batches.setdefault((event["kind"], event["call"]), []).append(event["batch"])
         elif kind == "begin":
@@ -265,6 +269,10 @@ class Replay:
                 self.writer.event("mapping", stream=stream.index, pairs=pairs)
         values = {name: self.writer.array(distributed.value_of(variable)) for name, variable in stream.pairs}
         self.writer.event("final", stream=stream.index, call=self.calls["train"], variables=values)
+        if stream.averages and stream.taken >= len(stream.steps) and not stream.coordinated:
+            wanted = {name: self.reader.array(reference) for name, reference in stream.averages.items()}
+            values = {name: self.writer.array(value) for name, value in averages.held(wanted).items()}
+            self.writer.event("averages", stream=stream.index, call=self.calls["train"], variables=values)
 
     def evaluate_with_old_weights(self, call: int, model: Any, metrics: dict[str, Any], run: Any) -> None:
         """Where a metric is not the recorded one, record it also as computed from the weights of the old program.

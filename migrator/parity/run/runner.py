@@ -13,7 +13,7 @@ from typing import Any
 
 from migrator.parity.judge.case import Case, CaseError, Program, SideError
 from migrator.parity.judge.compare import compare
-from migrator.parity.judge.drift import ALLOWED, Again, Drift, unlike
+from migrator.parity.judge.drift import ALLOWED, Again, Drift, evaluations_move, unlike
 from migrator.parity.judge.recordings import Recorded, Recordings
 from migrator.parity.judge.report import (
     COULD_NOT_RUN,
@@ -233,7 +233,7 @@ def calibrated(
         )
         compare(judged, old, new, case.compare, drift)
         parted = next((row.step for row in judged.losses if not row.equal), 0)
-        if judged.verdict == EQUAL or parted <= SUDDEN:
+        if judged.verdict == EQUAL or (parted <= SUDDEN and not evaluations_move(judged, drift)):
             break
     worst = max((drift.of("losses", str(row.model), str(row.step)) for row in judged.losses), default=0.0)
     judged.notes += [REPLAYED] if judged.verdict == EQUAL and case.mode == "replay" else []

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import clusters
-from ..recorded import exercised, gradients, session_values, store
+from ..recorded import averages, exercised, gradients, session_values, store
 from . import lookups
 from .recorder import Recorder
 
@@ -34,6 +34,7 @@ def make_hook(recorder: Recorder, mode: str, stream: int, replicas: list[tuple[A
             slots = session_values.slot_names(every)
             self.variables = [v for v in every if session_values.logical(v)[0] not in slots]
             self.trainable = {session_values.logical(v)[0] for v in tf.compat.v1.trainable_variables()}
+            self.averages = [v for v in every if averages.averaged(session_values.logical(v)[0], self.trainable)]
             self.global_step = tf.compat.v1.train.get_global_step()
             self.nudged = recorder.nudges.prepare(self.variables) if recorder.nudges and mode == "train" else []
             self.kind, self.call = recorder.stack[-1] if recorder.stack else (mode, 0)
@@ -131,8 +132,10 @@ def make_hook(recorder: Recorder, mode: str, stream: int, replicas: list[tuple[A
 
         def end(self, session: Any) -> None:
             if mode == "train" and not recorder.asynchronous:
-                values = session_values.read(session, self.variables)
-                kept = {name: recorder.writer.array(value) for name, value in values.items()}
-                recorder.writer.event("final", stream=stream, call=self.call, variables=kept)
+                for kind, variables in (("final", self.variables), ("averages", self.averages)):
+                    values = session_values.read(session, variables)
+                    kept = {name: recorder.writer.array(value) for name, value in values.items()}
+                    if kept or kind == "final":
+                        recorder.writer.event(kind, stream=stream, call=self.call, variables=kept)
 
     return Hook()
