@@ -241,11 +241,12 @@ class ClassWriter:
             nodes += [n for n in inner_functions if isinstance(n, ast.FunctionDef) and n not in nodes]
         own = {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
         calls = [n for node in nodes for n in walk(node) if isinstance(n, ast.Call)]
-        resolved = [self.plan.module.resolve(call.func) or "" for call in calls]
-        cells = self.plan.translations.cells
+        module, sublayers = self.plan.module, self.plan.sublayers
         made = [
-            name in cells or name.endswith("_partitioner") or self.plan.sublayers.maker(self.plan, c) is not None
-            for name, c in zip(resolved, calls)
+            sublayers.makes_cell(module, call)
+            or (module.resolve(call.func) or "").endswith("_partitioner")
+            or sublayers.maker(self.plan, call) is not None
+            for call in calls
         ]
         functions = [call.func for call, cell in zip(calls, made) if not cell]
         inner = all(self.plan.module.resolve(f) is None for f in functions if isinstance(f, ast.Attribute))

@@ -8,6 +8,7 @@ made by `__init__`, under a name of its own. Dropout and normalization that are 
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import Layer, Translations, Value, bind, dropped_by, format_call
@@ -16,12 +17,14 @@ from migrator.analyse.layers.objects import is_keras_class, training_default
 from migrator.analyse.statements.names import reads
 from migrator.emit.render import Renderer
 from migrator.normalise.functions.lift import snake
+from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import children, walk
 from migrator.rewrite import Insert, lines
 
 from ..estimator_calls.driver import Driver
 from ..losses_metrics.summaries import summarized
+from ..recurrent import cell_classes
 
 OLD = "tensorflow.layers."
 _GRAPH_ONLY = frozenset({"_reuse", "_scope", "graph", "scope_name", "apply", "updates", "get_updates_for"})
@@ -33,8 +36,8 @@ _FILTERED = frozenset({"Conv1D", "Conv2D", "Conv3D"})
 
 
 def is_old_layer(name: str) -> bool:
-    """Whether a qualified name is a class of `tf.layers`."""
-    return name.startswith(OLD) and name[len(OLD) :][:1].isupper()
+    """Whether a qualified name is a class of `tf.layers`, or the base of recurrent cells."""
+    return (name.startswith(OLD) and name[len(OLD) :][:1].isupper()) or name in cell_classes.BASES
 
 
 def rewrite_layer_class(
@@ -75,6 +78,7 @@ class _Rewrite:
         """Attributes that hold layers which act otherwise in training, and what they are told by default."""
         self.tagged = False
         """Whether it is said what becomes of tags of summaries."""
+        self.cell = cell_classes.is_cell(found)
         self.hidden: ast.AST | None = None
         """Such a layer that is held by no attribute."""
 
@@ -83,13 +87,18 @@ class _Rewrite:
         node = self.node
         if node.keywords or node.decorator_list:
             raise Unsupported("a layer class with a metaclass or a decorator is not migrated yet", node)
+        if self.cell:
+            cell_classes.check_cell(self.found, self.project)
         for child in walk(node):
             if isinstance(child, ast.Attribute) and child.attr in _GRAPH_ONLY and self._is_self(child.value):
                 raise Unsupported(f"`{child.attr}` of a layer works on a graph", child)
             normalizes = isinstance(child, ast.Call) and self.module.resolve(child.func) == _NORMALIZATION
             if normalizes and self.old and not self.found.updates_run:
                 raise Unsupported("nothing runs the updates of this layer, whose moving statistics stand still", child)
-            if isinstance(child, ast.keyword) and child.arg in ("_reuse", "_scope", "reuse"):
+            silent = (
+                isinstance(child, ast.keyword) and self.cell and cell_classes.says_nothing_of_reuse(self.found, child)
+            )
+            if isinstance(child, ast.keyword) and child.arg in ("_reuse", "_scope", "reuse") and not silent:
                 raise Unsupported("a layer class that is told to share its variables is not migrated yet", child.value)
             regularizer = isinstance(child, ast.keyword) and (child.arg or "").endswith("regularizer")
             if regularizer and not isinstance(child.value, (ast.Name, ast.Constant)):  # type: ignore[attr-defined]
@@ -122,10 +131,23 @@ class _Rewrite:
                 raise Unsupported("a layer class makes variables of the graph", node)
             made = self._constructed(layer)
             return made if layer.inputs is None else self._applied(node, layer, made)
+        if isinstance(node, (ast.Name, ast.Attribute)) and (self.module.resolve(node) or "") in cell_classes.BASES:
+            return self.driver.need(cell_classes.BASE, self.node)
+        if isinstance(node, (ast.Name, ast.Attribute)) and self.module.resolve(node) in cell_classes.STATES:
+            return self.driver.need("LSTMStateTuple", node)
         if isinstance(node, ast.Attribute) and is_old_layer(self.module.resolve(node) or ""):
             return f"{self.driver.tensorflow()}.keras.layers.{node.attr}"
         if isinstance(node, ast.Call):
-            return self._weight(node) or self._constructor_of_base(node) or self._told(node) or self._unmoved(node)
+            scope = _scope_name(self.module, node) if self.old else None
+            if scope is not None:
+                return f"{self.driver.tensorflow()}.name_scope({self._value(scope)})"
+            return (
+                self._weight(node)
+                or self._constructor_of_base(node)
+                or self._without_reuse(node)
+                or self._told(node)
+                or self._unmoved(node)
+            )
         return None
 
     def _unmoved(self, call: ast.Call) -> str | None:
@@ -194,6 +216,11 @@ class _Rewrite:
         assert layer.inputs is not None
         given = [(n, self._value(v)) for n, v in layer.inputs]  # layers that are applied before are made before
         name = layer.name.value if isinstance(layer.name, ast.Constant) else None
+        around = [i.context_expr for w in within if isinstance(w, ast.With) for i in w.items]
+        scope = next((s for s in (_scope_name(self.module, node) for node in around) if s is not None), None)
+        if scope is not None and name in (None, layer.scope):  # the scope says more
+            name = str(scope.value)
+            made = self._constructed(replace(layer, arguments=tuple(a for a in layer.arguments if a[0] != "name")))
         attribute = self._attribute(str(name) if name else snake(layer.scope))
         self.made.append(f"{this}.{attribute} = {made}")
         return format_call(f"{this}.{attribute}", given)
@@ -231,6 +258,14 @@ class _Rewrite:
         if named and bases & _FILTERED and len(call.args) > 6:
             raise Unsupported("Keras has another order of arguments for convolutions", call)
         return None
+
+    def _without_reuse(self, call: ast.Call) -> str | None:
+        """The constructor of a cell's base, which is told nothing of the sharing of variables."""
+        kept = [k for k in call.keywords if k.arg != "_reuse"]
+        if not self.cell or len(kept) == len(call.keywords):
+            return None
+        given: list[tuple[str | None, str]] = [(None, self._value(value)) for value in call.args]
+        return format_call(self._value(call.func), [*given, *((k.arg, self._value(k.value)) for k in kept)])
 
     # -- training -----------------------------------------------------------------------------------------------------
 
@@ -284,3 +319,11 @@ class _Rewrite:
     @staticmethod
     def _is_self(node: ast.AST) -> bool:
         return isinstance(node, ast.Name) and node.id == "self"
+
+
+def _scope_name(module: Module, node: ast.AST) -> ast.Constant | None:
+    """The literal name of a variable scope that says no more; None for anything else."""
+    if not isinstance(node, ast.Call) or module.resolve(node.func) != "tensorflow.variable_scope":
+        return None
+    name = node.args[0] if len(node.args) == 1 and not node.keywords else None
+    return name if isinstance(name, ast.Constant) and isinstance(name.value, str) else None

@@ -25,7 +25,7 @@ from ..losses_metrics import collections, losses, metrics, summaries
 from ..losses_metrics.compiled_losses import compiled_loss
 from ..losses_metrics.compiled_metrics import compiled_metric
 from ..optimizers import contrib_optimizers, optimizer_classes, optimizers, schedules
-from ..recurrent import crf, rnn
+from ..recurrent import cell_classes, crf, rnn
 from ..symbols.compat_v1 import is_legacy
 from ..symbols.symbol_rows import endpoints, find_row
 
@@ -187,6 +187,7 @@ def translations(features: str = "columns") -> Translations:
         effects=may_run_while_tracing,
         cells=rnn.CELLS,
         training_only=rnn.keep_probabilities,
+        cell_bases=cell_classes.BASES,
         old_layers=is_old_layer,
         objects=is_keras_object,
         phased=is_phased,

@@ -76,6 +76,9 @@ class Parts(Protocol):
     def is_layer_class(self, module: Module, call: ast.Call) -> bool:
         """Whether a call makes a layer of one of the program's own classes."""
 
+    def makes_cell(self, module: Module, call: ast.Call) -> bool:
+        """Whether a call makes a recurrent cell, of the library or of one of the program's own classes."""
+
     def stand_still(self, definition: Definition) -> None:
         """Notes that nothing runs the updates of a class of layers."""
 

@@ -224,6 +224,8 @@ class Translations:
     """Whether a statement that calls this function (qualified name, source text) may run while the model is traced."""
     cells: frozenset[str] = frozenset()
     """Functions that make recurrent cells: plain objects out of which layers are made."""
+    cell_bases: frozenset[str] = frozenset()
+    """Classes that a recurrent cell of the program may derive from."""
     old_layers: Callable[[str], bool] = lambda name: False
     """Whether a name is a class of layers that the old version of the library has beside those of Keras."""
     objects: Callable[[str], bool] = lambda name: False

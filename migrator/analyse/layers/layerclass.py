@@ -35,6 +35,12 @@ def layer_of(translations: Translations, module: Module, call: ast.AST) -> Layer
     return rule(call, name, module.resolve) if rule is not None else None
 
 
+def is_cell_class(translations: Translations, definition: Definition) -> bool:
+    """Whether a class of the program derives from the base of recurrent cells."""
+    node, module = definition.node, definition.module
+    return isinstance(node, ast.ClassDef) and any(module.resolve(b) in translations.cell_bases for b in node.bases)
+
+
 def needs_rewrite(translations: Translations, definition: Definition) -> bool:
     """Whether a class names layers of TensorFlow 1 that are none of Keras, as its base or inside, or writes summaries."""
     module = definition.module

@@ -49,8 +49,9 @@ def check_cells(plan: Body) -> None:
     given = {id(n) for s in plan.sites for _, v in s.layer.arguments if isinstance(v, ast.AST) for n in walk(v)}
     for leaf in plan.flow.leaves:
         for node in walk(leaf.node) if plan.time(leaf) > Time.MODE else ():
-            name = (plan.module.resolve(node.func) or "") if isinstance(node, ast.Call) else ""
-            if name in plan.translations.cells and not name.endswith("StateTuple") and id(node) not in given:
+            if not isinstance(node, ast.Call) or id(node) in given or not plan.sublayers.makes_cell(plan.module, node):
+                continue
+            if not (plan.module.resolve(node.func) or "").endswith("StateTuple"):
                 raise Unsupported("recurrent cells are made while data flow", node)
 
 

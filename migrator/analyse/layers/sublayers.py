@@ -23,7 +23,7 @@ from migrator.analyse.function.translate import Layer, Translations, Value, is_n
 from migrator.analyse.layers.built import is_size
 from migrator.analyse.layers.functionvalues import FunctionValues, Made, definitions_called
 from migrator.analyse.layers.helperbodies import HelperBody, Sublayer
-from migrator.analyse.layers.layerclass import LayerClass, needs_rewrite
+from migrator.analyse.layers.layerclass import LayerClass, is_cell_class, needs_rewrite
 from migrator.analyse.layers.makers import Maker, maker
 from migrator.analyse.layers.objects import is_keras_class, made_by_program
 from migrator.analyse.layers.partnames import class_name, stem
@@ -333,10 +333,17 @@ class Sublayers:
         """Whether a function makes recurrent cells, itself or in functions that it calls."""
         module = definition.module
         calls = [node for node in walk(definition.node) if isinstance(node, ast.Call)]
-        if any(module.resolve(call.func) in self.translations.cells for call in calls):
+        if any(self.makes_cell(module, call) for call in calls):
             return True
         others = [self.project.definition(module, call.func) for call in calls] if depth < 5 else []
         return any(other is not None and self._cells_of(other, depth + 1) for other in others)
+
+    def makes_cell(self, module: Module, call: ast.Call) -> bool:
+        """Whether a call makes a recurrent cell, of the library or of one of the program's own classes."""
+        if module.resolve(call.func) in self.translations.cells:
+            return True
+        definition = self.project.definition(module, call.func)
+        return definition is not None and is_cell_class(self.translations, definition)
 
     def is_layer_class(self, module: Module, call: ast.Call) -> bool:
         """Whether a call makes a layer of one of the program's own classes."""
@@ -380,6 +387,9 @@ class Sublayers:
         """How a call of a function or class of the program makes a Keras object out of plain values."""
         definition = self.project.definition(body.module, call.func)
         if definition is None or body.module.is_inside(definition.node, body.function):
+            return None
+        if is_cell_class(self.translations, definition):  # a plain object, out of which a layer is made
+            self.note_classes(definition)
             return None
         values = [*call.args, *(k.value for k in call.keywords)]
         if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import Layer, is_none
+from migrator.analyse.layers.layerclass import is_cell_class
 from migrator.analyse.layers.objects import holder
 from migrator.analyse.statements.flow import Leaf
 from migrator.analyse.variables.scopes import is_false, scope_calls
@@ -40,7 +41,7 @@ _REGULARIZERS = {
 
 def with_defaults(plan: Body, leaf: Leaf, layer: Layer) -> Layer:
     """A layer with what the variable scopes around it say of its variables. Raises Unsupported."""
-    return _regularized(_asked(plan, leaf, "regularizer"), _initialized(_asked(plan, leaf, "initializer"), layer))
+    return _regularized(_asked(plan, leaf, "regularizer"), _initialized(plan, _asked(plan, leaf, "initializer"), layer))
 
 
 def _asked(plan: Body, leaf: Leaf, keyword: str) -> ast.expr | None:
@@ -57,11 +58,13 @@ def _refuse_inner(layer: Layer, keyword: str, asked: ast.expr) -> None:
         raise Unsupported(f"a helper makes layers under variable_scope({keyword}=…)", asked)
 
 
-def _initialized(asked: ast.expr | None, layer: Layer) -> Layer:
+def _initialized(plan: Body, asked: ast.expr | None, layer: Layer) -> Layer:
     """A layer with the initializer of the variable scope around it, where it has none of its own."""
     if asked is None or layer.constructor == "weight_from_value":
         return layer
     if layer.recurrent:  # for all kernels of its cells
+        if any(is_cell_class(plan.translations, definition) for definition in plan.sublayers.layer_classes):
+            raise Unsupported("a recurrent cell of the program stands under variable_scope(initializer=…)", asked)
         return replace(layer, arguments=(*layer.arguments, ("initializer", asked)))
     _refuse_inner(layer, "initializer", asked)
     if layer.keras:
@@ -119,16 +122,14 @@ def check_scopes(plan: Body, sites: list[Site]) -> None:
 
 def _makes_cells(plan: Body, leaf: Leaf) -> bool:
     """Whether a statement makes recurrent cells, or layers that run them."""
-    calls = [node.func for node in walk(leaf.node) if isinstance(node, ast.Call)]
-    return any(plan.module.resolve(function) in plan.translations.cells for function in calls)
+    calls = [node for node in walk(leaf.node) if isinstance(node, ast.Call)]
+    return any(plan.sublayers.makes_cell(plan.module, call) for call in calls)
 
 
 def _only_makes(plan: Body, leaf: Leaf) -> bool:
     """Whether a statement defines a function that makes cells, and does nothing with them: a call of it makes no variables."""
-    calls = [node.func for node in walk(leaf.node) if isinstance(node, ast.Call)]
-    return isinstance(leaf.node, ast.FunctionDef) and all(
-        plan.module.resolve(f) in plan.translations.cells for f in calls
-    )
+    calls = [node for node in walk(leaf.node) if isinstance(node, ast.Call)]
+    return isinstance(leaf.node, ast.FunctionDef) and all(plan.sublayers.makes_cell(plan.module, c) for c in calls)
 
 
 def _says_how(scope: ast.expr) -> bool:

@@ -62,6 +62,13 @@ class RecurrentCell(tf.keras.layers.Layer):
         return self.add_weight(name=name, shape=shape, initializer=start)
 
 
+class OwnCell(RecurrentCell):
+    """Base of the program's own cells: its layers get their weights by a step with zeros, before the first sequence."""
+
+    def build(self, input_shape: Any) -> None:
+        self.call(tf.zeros([1, input_shape[-1]]), self.zero_state(1))
+
+
 class LSTMCell(RecurrentCell):
     """``LSTMCell`` and ``BasicLSTMCell`` of TensorFlow 1; gates in the order input, candidate, forget, output.
 
