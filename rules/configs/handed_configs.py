@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from migrator import rewrite
 from migrator.analyse.function.errors import Unsupported
@@ -20,12 +21,12 @@ from migrator.resolve.calls import arguments, call_of
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import is_name, walk
-from migrator.rewrite import Remove, Replace, code, with_arguments, with_parameters
+from migrator.rewrite import Remove, Replace, code, expr, with_arguments, with_parameters
 
 from ..estimator_calls.derived_configs import RUN_CONFIG
 from ..estimator_calls.driver import RUN_CONFIG as SIGNATURE
 from ..estimator_calls.estimator_kinds import KINDS
-from ..loop.comments import has_comments
+from ..loop.comments import has_comments, of_what_goes
 from ..loop.places import moves
 from ..loop.settings import is_same
 from ..symbols.tensorflow_names import whole_name
@@ -75,64 +76,83 @@ def _found(project: Project, module: Module) -> Iterator[list[Change]]:
         arg = bindings[0].node if len(bindings) == 1 else None
         if isinstance(config, ast.Name) and isinstance(arg, ast.arg):
             yield _unfolded(project, module, config, arg)
+    for function in module.tree.body:
+        if isinstance(function, ast.FunctionDef):
+            for each in function.args.args:
+                loads = module.loads_of_parameter(each.arg, function)
+                if not loads:
+                    yield _dropped(project, module, each)
+                elif all(isinstance(module.parent(load), ast.Attribute) for load in loads):
+                    yield _unfolded(project, module, loads[0], each)
+
+
+def _dropped(project: Project, module: Module, arg: ast.arg) -> list[Change]:
+    """The changes for a parameter that nothing reads, which gets a configuration."""
+    found = argument_of(project, module, arg)
+    made = made_for(project, found[1], found[3]) if found is not None else None
+    if found is None or made is None or made.statement is None or made.reads or len(found[0].args.defaults):
+        return []
+    function, there, call, value = found
+    keyword = next((k for k in call.keywords if k.value is value), None)
+    new = with_arguments(there.cst.call(call), drop=[arguments(call).index(keyword or value)])
+    head = with_parameters(module.cst.statement(function), drop=[arg.arg])
+    try:
+        return Change.every(
+            [
+                (module, Replace(function, head)),
+                (there, Replace(call, new)),
+                (there, Remove(made.statement, apart=bool(of_what_goes(there, made.statement)))),
+            ]
+        )
+    except Stuck:
+        return []
 
 
 def _unfolded(project: Project, module: Module, config: ast.Name, arg: ast.arg) -> list[Change]:
     """The changes for a parameter that nothing but Estimators read, or its fields."""
-    function = module.parent(module.parent(arg) or arg)
-    if not isinstance(function, ast.FunctionDef) or function.decorator_list:
+    found = argument_of(project, module, arg)
+    if found is None:
         return []
-    args, owner = function.args, module.parent(function)
-    made_by = owner if isinstance(owner, ast.ClassDef) and function.name == "__init__" else function
-    of_class = made_by is not function
-    holder = module.parent(made_by)
-    if args.vararg or args.kwarg or args.posonlyargs or not isinstance(holder, ast.Module):
-        return []
+    function, there, call, value = found
+    args = function.args
     inner = _inside(module, module.loads_of_parameter(arg.arg, function))
     if inner is None:
         return []
-    if isinstance(made_by, ast.ClassDef):
-        calls = initializer_calls(project, Definition(module, made_by)) or []
-    else:
-        places = project.readers.of(module, module.scope(holder), made_by.name)
-        calls = [(each, call) for each, node in places[:1] if (call := call_of(each, node)) and not places[1:]]
-    if len(calls) != 1:
+    made = made_for(project, there, value) or _made_above(project, there, value)
+    if made is None:
         return []
-    there, call = calls[0]
-    try:
-        value = given(function, call, skip=int(of_class)).get(arg.arg)
-    except Stuck:
+    maker = _maker(module, made.module, made.call, config)
+    if has_comments(made.module, made.statement or made.call):
         return []
-    made = _made(project, there, value, call) if value is not None else None
-    if value is None or made is None:
-        return []
-    config_call, statement, reads = made
-    maker = _maker(module, there, config_call, config)
-    if not maker or has_comments(there, statement or config_call):
+    if not maker and any(isinstance(each, ast.Name) for each in inner):
         return []
     try:
-        fields = bind(config_call, SIGNATURE, "RunConfig")
+        fields = bind(made.call, SIGNATURE, "RunConfig")
     except Unsupported:
         return []
-    own = [n for n, v in fields.items() if not _stays(module, there, v, config)]
+    own = [n for n, v in fields.items() if not _stays(module, made.module, v, config)]
     names = {name: module.unused_name(name, function.body[0]) for name in own}
     taken = {each.arg for each in (*args.args, *args.kwonlyargs)}
-    if taken & set(names.values()) or not _has_only(there, statement, config_call, call):
+    if taken & set(names.values()) or not _has_only(made, call):
         return []
     if any(is_name(node, name) for name in names.values() for node in walk(function)):
         return []
-    known = {read: fields.get(read.attr) for read in reads}
+    known = {read: fields.get(read.attr) for read in made.reads}
     if any(field is None or not is_same(there, field, read) for read, field in known.items()):
         return []
-    told = {name: names.get(name) or there.segment(field) for name, field in fields.items()}
+    told = {name: names.get(name) or made.module.segment(field) for name, field in fields.items()}
     if any(isinstance(each, ast.Attribute) and each.attr not in told for each in inner):
         return []
     new_config = code(f"{maker}({', '.join(f'{name}={text}' for name, text in told.items())})")
     file = there.cst
-    changes: list[rewrite.Change] = [Remove(statement)] if statement is not None else []
+    changes: list[rewrite.Change] = [Remove(made.statement)] if made.statement is not None else []
     changes += [Replace(read, file.expression(field)) for read, field in known.items() if field is not None]
     keyword = next((k for k in call.keywords if k.value is value), None)
-    at, given_now = arguments(call).index(keyword or value), {names[n]: file.expression(fields[n]) for n in own}
+    at = arguments(call).index(keyword or value)
+    if made.is_above:
+        given_now = {names[n]: expr(f"{{config}}.{n}", config=file.expression(value)) for n in own}
+    else:
+        given_now = {names[n]: file.expression(fields[n]) for n in own}
     old_head, old_call = module.cst.statement(function), file.call(call)
     if not (args.defaults or args.kwonlyargs or any(each.annotation for each in args.args)):
         instead = [n for each in args.args for n in _told(each, arg, names)]
@@ -153,6 +173,33 @@ def _unfolded(project: Project, module: Module, config: ast.Name, arg: ast.arg) 
         return Change.every([*((module, change) for change in written), *((there, change) for change in outer)])
     except Stuck:
         return []
+
+
+def argument_of(
+    project: Project, module: Module, arg: ast.arg
+) -> tuple[ast.FunctionDef, Module, ast.Call, ast.expr] | None:
+    """The function of the file, or method `__init__`, that has a parameter, its one call, and what it gives the parameter."""
+    function = module.parent(module.parent(arg) or arg)
+    if not isinstance(function, ast.FunctionDef) or function.decorator_list:
+        return None
+    args, owner = function.args, module.parent(function)
+    made_by = owner if isinstance(owner, ast.ClassDef) and function.name == "__init__" else function
+    holder = module.parent(made_by)
+    if args.vararg or args.kwarg or args.posonlyargs or not isinstance(holder, ast.Module):
+        return None
+    if isinstance(made_by, ast.ClassDef):
+        calls = initializer_calls(project, Definition(module, made_by)) or []
+    else:
+        places = project.readers.of(module, module.scope(holder), made_by.name)
+        calls = [(each, call) for each, node in places[:1] if (call := call_of(each, node)) and not places[1:]]
+    if len(calls) != 1:
+        return None
+    there, call = calls[0]
+    try:
+        value = given(function, call, skip=int(made_by is not function)).get(arg.arg)
+    except Stuck:
+        return None
+    return (function, there, call, value) if value is not None else None
 
 
 def _inside(module: Module, loads: list[ast.Name]) -> list[ast.Name | ast.Attribute] | None:
@@ -194,10 +241,22 @@ def _told(each: ast.arg, arg: ast.arg, names: dict[str, str]) -> list[str]:
     return [each.arg] if each is not arg else [*names.values()]
 
 
-def _made(
-    project: Project, module: Module, value: ast.expr, call: ast.Call
-) -> tuple[ast.Call, ast.Assign | None, list[ast.Attribute]] | None:
-    """The call that makes a configuration, the statement that holds it for one argument, and what else reads its fields."""
+@dataclass(frozen=True)
+class Made:
+    """A call that makes a configuration."""
+
+    module: Module
+    call: ast.Call
+    statement: ast.Assign | None = None
+    """What holds it for one argument."""
+    reads: Sequence[ast.Attribute] = ()
+    """What else reads its fields."""
+    is_above: bool = False
+    """Whether functions give on what they are given."""
+
+
+def made_for(project: Project, module: Module, value: ast.expr) -> Made | None:
+    """The call that makes the configuration which one argument gets."""
     statement = module.assignment(value) if isinstance(value, ast.Name) else None
     made = value if statement is None else statement.value
     if not isinstance(made, ast.Call) or module.resolve(made.func) != RUN_CONFIG:
@@ -209,11 +268,30 @@ def _made(
         reads = [read for read in others if isinstance(read, ast.Attribute) and isinstance(read.ctx, ast.Load)]
         if len(reads) < len(others) or project.readers.elsewhere(module, scope, value.id):
             return None
-    return made, statement, reads
+    return Made(module, made, statement, reads)
 
 
-def _has_only(module: Module, statement: ast.Assign | None, config: ast.Call, call: ast.Call) -> bool:
+def _made_above(project: Project, module: Module, value: ast.expr) -> Made | None:
+    """The call that makes the configuration which a function is given, and gives on, and of which it else reads fields."""
+    bindings = module.bindings(value) if isinstance(value, ast.Name) else []
+    arg = bindings[0].node if len(bindings) == 1 else None
+    found = argument_of(project, module, arg) if isinstance(arg, ast.arg) else None
+    if found is None or not isinstance(arg, ast.arg):
+        return None
+    function, there, _, given_it = found
+    others = [load for load in module.loads_of_parameter(arg.arg, function) if load is not value]
+    if not all(
+        isinstance(each := module.parent(load), ast.Attribute) and isinstance(each.ctx, ast.Load) for load in others
+    ):
+        return None
+    made = made_for(project, there, given_it) or _made_above(project, there, given_it)
+    return Made(made.module, made.call, is_above=True) if made is not None else None
+
+
+def _has_only(made: Made, call: ast.Call) -> bool:
     """Whether the fields of a configuration mean the same at the call."""
-    if statement is None:
+    if made.statement is None:
         return True
-    return moves(module, statement, call, [*config.args, *(keyword.value for keyword in config.keywords)])
+    return moves(
+        made.module, made.statement, call, [*made.call.args, *(keyword.value for keyword in made.call.keywords)]
+    )

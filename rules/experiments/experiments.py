@@ -15,7 +15,6 @@ from migrator.resolve.reaching import read_once
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Statement, expr, statements
 
-from ..loop.comments import has_comments
 from ..loop.places import acts, moves
 from . import schedules
 
@@ -98,7 +97,7 @@ class Experiment:
 def experiment_of(module: Module, call: ast.Call, tf: str, handed: ast.expr | None = None) -> Experiment:
     """An Experiment, with the ExportStrategies that its caller hands in, if any. Raises Stuck."""
     given = bind(call, schedules.PARAMETERS)
-    if given is None or has_comments(module, call):
+    if given is None:
         raise Stuck("the arguments of an Experiment are not seen", call)
     unknown = sorted(set(given) - set(schedules.PARAMETERS))
     if unknown:

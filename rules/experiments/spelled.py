@@ -19,6 +19,7 @@ from migrator.resolve.syntax import walk
 from migrator.rewrite import Change as Rewrite
 from migrator.rewrite import Remove, Replace, code, expr, statements, with_arguments, with_body, with_parameters
 
+from ..loop.comments import comments
 from ..loop.settings import is_same
 from ..symbols.tensorflow_names import tensorflow_root
 from . import schedules
@@ -143,6 +144,11 @@ def _named(module: Module, run: Run) -> str:
 
 
 def _tell(drafts: Drafts, made: Experiment, schedule: str) -> None:
+    beside = [text for _, text in comments(made.module, *made.module.span(made.call))]
+    if beside:
+        drafts.remark(
+            made.module, made.call, f"comments beside the arguments of an Experiment go with it: {'; '.join(beside)}"
+        )
     if schedule == "train_and_evaluate" and "at_the_end" not in made.values:
         drafts.remark(made.module, made.call, _EACH)
     if "serving" in made.values and schedule in ("train_and_evaluate", "test", "local_run"):

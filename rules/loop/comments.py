@@ -41,11 +41,13 @@ def of_a_model(module: Module, statement: ast.stmt) -> list[Edit]:
 
 
 def of_what_goes(module: Module, statement: ast.stmt) -> list[Change]:
-    """The change of the comment right above a statement that goes, where it names a class that the statement calls."""
-    named = {name.rpartition(".")[2] for _, name in module.references_in(statement) if name.startswith("tensorflow.")}
-    classes = {name for name in named if name[:1].isupper()}
+    """The change of the comment right above a statement that goes, where it names what the statement calls or binds."""
+    called = {name.rpartition(".")[2] for _, name in module.references_in(statement) if name.startswith("tensorflow.")}
+    names = {name for name in called if name[:1].isupper()}
+    if isinstance(statement, ast.Assign):
+        names |= {target.id for target in statement.targets if isinstance(target, ast.Name)}
     words = {word for line in module.comments_above(statement) for word in re.findall(r"\w+", line)}
-    return [Comments(statement, ())] if classes & words else []
+    return [Comments(statement, ())] if names & words else []
 
 
 def _model(found: re.Match[str]) -> str:

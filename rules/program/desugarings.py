@@ -15,7 +15,15 @@ from migrator.normalise.names import apart, asserted, fallback_sizes, filled_dic
 from migrator.normalise.objects import copied
 
 from ..canned import chosen_estimators, head_specs, named_makers
-from ..configs import handed_configs, kept_configs, own_configs, placed_estimators, replaced_configs, returned_configs
+from ..configs import (
+    early_replacements,
+    handed_configs,
+    kept_configs,
+    own_configs,
+    placed_estimators,
+    replaced_configs,
+    returned_configs,
+)
 from ..contrib import (
     applied_regularization,
     argument_scopes,
@@ -108,6 +116,7 @@ FILES: tuple[Desugaring[OfFiles], ...] = (
     own_configs.expand,
     device_filters.expand,
     returned_configs.expand,
+    early_replacements.expand,
     replaced_configs.expand,
     maker_classes.expand,
     unread_hooks.expand,

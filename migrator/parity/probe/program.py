@@ -98,6 +98,7 @@ _PATHS = (
     ("summary.FileWriter", "__init__", 1, "logdir"),
     ("saved_model", "save", 1, "export_dir"),
     ("saved_model", "load", 0, "export_dir"),
+    ("compat.v1.saved_model.signature_def_utils.MethodNameUpdater", "__init__", 1, "export_dir"),
     ("keras.callbacks.TensorBoard", "__init__", 1, "log_dir"),
     ("keras.callbacks.ModelCheckpoint", "__init__", 1, "filepath"),
     ("keras.callbacks.BackupAndRestore", "__init__", 1, "backup_dir"),

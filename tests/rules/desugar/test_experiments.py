@@ -211,3 +211,10 @@ def test_parameters_by_position() -> None:
     assert "experiment_fn(settings=None)" in text
     source = program().replace("(run_config, hparams)", "(run_config)")
     assert "a function that makes an Experiment takes no `hparams`" in manual_reason(source)
+
+
+def test_comments_beside_its_arguments_go_with_it_and_are_named() -> None:
+    source = program("train_steps=20,  # enough\n")
+    assert "# enough" not in migrate(source) and "make_input_fn(8, None)()" in migrate(source)
+    said = [found.message for outcome in run(source).values() for found in (*outcome.applied, *outcome.remaining)]
+    assert any("go with it: # enough" in message for message in said)
