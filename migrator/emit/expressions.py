@@ -253,8 +253,8 @@ class Expressions:
         if node.id in self.plan.modes.names:
             return self._mode_text(self.plan.modes.names[node.id], node)
         if self.where in ("call", "loss", "metrics", "train") and self.plan.is_schedule(node.id):
-            schedules = {n for leaf in self.plan.flow.leaves for n in leaf.defs if self.plan.is_schedule(n)}
-            if len(schedules) > 1:
+            schedules = {self.plan.schedule_of(n) for leaf in self.plan.flow.leaves for n in leaf.defs}
+            if len(schedules - {None}) > 1:
                 raise Unsupported("one of several schedules is read outside of the optimizer", node)
             return f"{self.need('current_rate')}(self.optimizer)"
         if isinstance(node.ctx, ast.Store) and node.id in self.rebound.values():

@@ -155,11 +155,19 @@ class Body:
 
     def is_schedule(self, name: str) -> bool:
         """Whether a name is the learning rate that a schedule gives: what the optimizer knows as its own."""
-        leaves = self.definitions(name)
-        if len(leaves) != 1 or not isinstance(leaves[0].node, ast.Assign):
-            return False
-        value = leaves[0].node.value
-        return isinstance(value, ast.Call) and self.module.resolve(value.func) in self.translations.schedules
+        return self.schedule_of(name) is not None
+
+    def schedule_of(self, name: str) -> str | None:
+        """The first of the names of the learning rate that a schedule gives, if a name is one of them."""
+        known: set[str] = set()
+        while name not in known:
+            known.add(name)
+            leaves = self.definitions(name)
+            value = leaves[0].node.value if len(leaves) == 1 and isinstance(leaves[0].node, ast.Assign) else None
+            if isinstance(value, ast.Call) and self.module.resolve(value.func) in self.translations.schedules:
+                return name
+            name = value.id if isinstance(value, ast.Name) else name
+        return None
 
     def metric_call(self, leaf: Leaf) -> ast.Call | None:
         """The metric that a leaf makes: ``accuracy = tf.metrics.accuracy(…)``."""

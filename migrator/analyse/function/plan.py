@@ -114,11 +114,11 @@ class Plan(Body):
         assert found is not None
         return found, at if at is not start else None
 
-    def is_schedule(self, name: str) -> bool:
-        """Whether a name is the learning rate, which the optimizer knows as its own."""
+    def schedule_of(self, name: str) -> str | None:
+        """The first of the names of the learning rate, which the optimizer knows as its own, if a name is one of them."""
         if self.rates:
-            return any(isinstance(rate.value, ast.Name) and rate.value.id == name for rate in self.rates)
-        return super().is_schedule(name)
+            return name if any(isinstance(r.value, ast.Name) and r.value.id == name for r in self.rates) else None
+        return super().schedule_of(name)
 
     # -- phases -------------------------------------------------------------------------------------------------------
 

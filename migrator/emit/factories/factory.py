@@ -323,11 +323,12 @@ def other_names(function: ast.FunctionDef, names: set[str]) -> dict[str, str]:
 
 
 def _schedule_only(plan: Plan, leaf: Leaf) -> bool:
-    """Whether the leaf is a learning rate schedule or an optimizer: a tensor in TF1, an object in Keras."""
+    """Whether the leaf is a learning rate schedule, another name of one, or an optimizer: a tensor in TF1, an object in Keras."""
     node = leaf.node
     if not isinstance(node, ast.Assign):
         return False
-    return is_training(plan, node.value)
+    named = isinstance(node.value, ast.Name) and not plan.rates and plan.is_schedule(node.value.id)
+    return named or is_training(plan, node.value)
 
 
 def _support_of(plan: Plan, node: ast.expr, leaves: list[Leaf]) -> list[Leaf]:

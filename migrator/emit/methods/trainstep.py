@@ -184,7 +184,9 @@ class TrainStepWriter(Writer):
         name, value = found
         if name == NAME and self.model.is_local(NAME) or name in _OWN:
             raise Unsupported(f"`{name}` is a name that the generated train_step needs", call)
+        reads_loss = self.reads_loss
         self.scaled[name] = self.text(value)
+        self.reads_loss = reads_loss  # a multiple of a replica's share is one of its gradients as well
         return name
 
     def _variables_of(self, call: ast.Call) -> str:
