@@ -79,7 +79,7 @@ class ClassWriter:
         for result in results:
             wanted |= self.plan.reads(result)
         support, kept = static_support(self.plan, wanted, functools.partial(is_copied, self.plan))
-        kept = {name: None for name in kept if not only_made_of(self.plan, name)}
+        kept = {name: None for name in kept if not only_made_of(self.plan, name, support)}
         for name in kept:
             self._keep(name)
         for name in [name for name in kept if name not in self.turns]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Set
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
@@ -76,8 +77,10 @@ def added_weight(plan: Body, leaf: Leaf) -> Site | None:
     return site if fits else None
 
 
-def only_made_of(plan: Body, name: str) -> bool:
-    """Whether each turn of a loop gives `name` a value, such as a recurrent cell, for the layers that it makes alone."""
+def only_made_of(plan: Body, name: str, repeated: Set[Leaf]) -> bool:
+    """Whether each turn of a loop gives `name` a value, such as a recurrent cell, for the layers that it makes alone; static
+    statements that are `repeated` elsewhere read it there.
+    """
     leaves = plan.definitions(name)
     if not any(leaf.loops for leaf in leaves) or any(holder(site) == name for site in plan.sites):
         return False
@@ -86,7 +89,7 @@ def only_made_of(plan: Body, name: str) -> bool:
     return all(
         isinstance(node, ast.Name) and node in inside
         for leaf in plan.flow.leaves
-        if not plan.is_static(leaf)
+        if not plan.is_static(leaf) or leaf in repeated
         for node in walk(leaf.node)
         if isinstance(node, ast.Name) and node.id == name
     ) and not any(name in frame.reads() for leaf in plan.flow.leaves for frame in leaf.frames)

@@ -15,6 +15,8 @@ from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.lift import snake
 from migrator.normalise.objects.inherited import called, used
 from migrator.normalise.objects.methods import Method, method_of
+from migrator.normalise.objects.set_first import read_unset
+from migrator.normalise.objects.unbox import ancestors
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
@@ -57,8 +59,8 @@ def as_variables(project: Project, method: Method) -> list[Change]:
     wanted: list[rewrite.Change] = []
     for name, uses in set_here(method).items():
         _check_private(project, method, name, uses)
-        _check_first(method, uses[0])
-        same = _parameter(method, uses)
+        _check_first(project, method, name, uses)
+        same = _same(method, uses)
         if same is not None:
             wanted.append(Remove(module.statement(uses[0])))
             wanted += [Replace(node, same) for node in uses[1:]]
@@ -75,14 +77,18 @@ def as_variables(project: Project, method: Method) -> list[Change]:
     return Change.every((module, change) for change in wanted)
 
 
-def _parameter(method: Method, uses: list[ast.Attribute]) -> str | None:
-    """The parameter that an attribute is another name of, for good: ``self.mode = mode``."""
-    module, statement = method.module, method.module.statement(uses[0])
+def _same(method: Method, uses: list[ast.Attribute]) -> str | None:
+    """The parameter or variable that an attribute is another name of, for good: ``self.mode = mode``."""
+    module, function = method.module, method.function
+    statement = module.statement(uses[0])
     value = statement.value if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
     if not isinstance(value, ast.Name) or any(isinstance(node.ctx, ast.Store) for node in uses[1:]):
         return None
     bound = [binding.node for binding in module.bindings(value)]
-    own = len(bound) == 1 and isinstance(bound[0], ast.arg) and module.parent(bound[0]) is method.function.args
+    own = len(bound) == 1 and isinstance(bound[0], ast.arg) and module.parent(bound[0]) is function.args
+    if not own and module.scope(value).lookup(value.id) is module.scope(function.body[0]):
+        binders = [module.statement(node) for node in bound]
+        own = statement in function.body and all((node.end_lineno or 0) < statement.lineno for node in binders)
     scope = module.scope(value).lookup(value.id)
     shadowed = any(module.scope(node).lookup(value.id) is not scope for node in uses)
     return value.id if own and not shadowed else None
@@ -121,12 +127,21 @@ def _is_none_at_first(module: Module, node: ast.Attribute) -> bool:
     return empty and function is not None and function.name == "__init__"
 
 
-def _check_first(method: Method, first: ast.Attribute) -> None:
-    """The attribute must be set before it is read, whatever the conditions."""
-    statement = method.module.statement(first)
-    around = [a for a in method.module.ancestors(statement) if isinstance(a, ast.stmt)]
-    inner = around[: around.index(method.function)]
-    plain = isinstance(statement, (ast.Assign, ast.AnnAssign)) and isinstance(first.ctx, ast.Store)
-    reads = [n for n in walk(statement) if isinstance(n, ast.Attribute) and n.attr == first.attr and n is not first]
-    if not plain or reads or not all(isinstance(a, ast.With) for a in inner):
-        raise Stuck(f"`{first.attr}` of the object may be read before it is set", first)
+def _check_first(project: Project, method: Method, name: str, uses: list[ast.Attribute]) -> None:
+    """The attribute must be set in this call of the method before it is read."""
+    own, stored, module = _own(method), set(set_here(method)), method.module
+    begun = len(list(_attributes(project, name))) > len(uses) or any(
+        isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Store)
+        for owner in ancestors(project, method.owner)
+        for part in walk(owner.node)
+    )
+
+    def settled(test: ast.expr) -> bool:
+        if begun or stored.intersection(n.attr for n in walk(test) if isinstance(n, ast.Attribute) and _is_of(n, own)):
+            return False
+        names = [n for n in walk(test) if isinstance(n, ast.Name) and n.id != own]
+        return all(module.scope(n).lookup(n.id) in (None, module.analysis.root) for n in names)
+
+    unset = read_unset(method.function, uses, settled)
+    if unset is not None:
+        raise Stuck(f"`{name}` of the object may be read before it is set", unset)
