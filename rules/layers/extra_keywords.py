@@ -6,7 +6,7 @@ Where not all calls give the same keywords, those that only layers of `tf.layers
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Container, Iterator, Sequence
 from typing import Optional
 
 from migrator import rewrite
@@ -71,20 +71,22 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
         return Change.every(_of_class(project, found))
     assert isinstance(found.node, ast.FunctionDef)
     gathers = found.node.args.vararg is not None or found.node.args.kwarg is not None
-    if not gathers or not _makes_layers(project, found):
+    if not gathers or not makes_layers(project, found.module, found.node):
         return []
     return Change.every(_of_function(project, found) or _with_a_tuple(project, found))
 
 
-def _makes_layers(project: Project, found: Definition, depth: int = 0) -> bool:
-    """Whether a function makes layers, itself or through others that it calls."""
-    for call in walk(found.node):
+def makes_layers(
+    project: Project, module: Module, node: ast.AST, layers: Container[str] = LAYERS, depth: int = 0
+) -> bool:
+    """Whether code makes layers, of `layers` alone if these are given, itself or through functions that it calls."""
+    for call in walk(node):
         if isinstance(call, ast.Call):
-            other = project.definition(found.module, call.func)
-            if other is None and (found.module.resolve(call.func) or "") in LAYERS:
+            other = project.definition(module, call.func)
+            if other is None and (module.resolve(call.func) or "") in layers:
                 return True
             if isinstance(other.node if other else None, ast.FunctionDef) and other is not None and depth < _DEPTH:
-                if _makes_layers(project, other, depth + 1):
+                if makes_layers(project, other.module, other.node, layers, depth + 1):
                     return True
     return False
 

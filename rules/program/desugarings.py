@@ -57,6 +57,7 @@ from ..hooks import logged_modes, logging_classes, made_hooks, nested_hooks, wri
 from ..initializers import chosen_initializers, own_initializers
 from ..inputs import fed_iterators, read_batches
 from ..layers import (
+    chosen_layers,
     entered_scopes,
     extra_keywords,
     filled_sizes,
@@ -165,6 +166,7 @@ CALLS: tuple[Desugaring[OfCall], ...] = (
 FUNCTIONS: tuple[Desugaring[OfFunction], ...] = (
     joined_values.expand,
     named_by_condition.expand,
+    chosen_layers.expand,
     apart.expand,
     copied.expand,
     asserted.expand,

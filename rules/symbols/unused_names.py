@@ -95,7 +95,9 @@ class UnusedNames(Rule):
             name = node.targets[0].id
             target = module.resolve(node.value) if dotted(node.value) else None
             root = module.analysis.root
-            if target is None or not is_gone(target) or len(root.bindings[name]) != 1:
+            if target is None or len(root.bindings[name]) != 1:
+                continue
+            if not is_gone(target) and not all(map(lacks, module.raw_names(node.value) or [""])):
                 continue
             if (root, name) in module.names_read:
                 continue

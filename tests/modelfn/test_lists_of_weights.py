@@ -100,3 +100,22 @@ def test_lists_of_more_than_weights_are_left_alone(line: str) -> None:
         manual_reason(model_fn(body))
     except AssertionError:  # what is no list of weights alone is a list of tensors
         assert_same(model_fn(body), units=[4, 3])
+
+
+def test_weights_of_some_turns_that_a_dict_holds() -> None:
+    text = joined(
+        migrate(
+            model_fn(
+                """
+                tables = {}
+                for a in params["fields"]:
+                    for b in params["fields"]:
+                        if a != b:
+                            tables[a + b] = tf.get_variable("%s_for_%s" % (a, b), [20, 4])
+                predictions = tf.reduce_sum(tf.nn.embedding_lookup(tables["xy"], features["x"]), 1)
+                """
+            )
+        )
+    )
+    assert 'self.tables[a + b] = self.add_weight(name="%s_for_%s" % (a, b), shape=[20, 4])' in text
+    assert ".append(None)" not in text

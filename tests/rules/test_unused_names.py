@@ -21,6 +21,7 @@ RULES = rules_of("symbols.unused_names")
         ("from tensorflow import exp, gfile, placeholder, to_float\nexp(1)\n", "from tensorflow import exp\nexp(1)\n"),
         ("def f():\n    from tensorflow.contrib import slim\n", "def f():\n    pass\n"),
         ("import tensorflow as tf\nlayers = tf.contrib.layers\n", "import tensorflow as tf\n"),
+        ("import tensorflow as tf\ndense = tf.layers.dense\nx = 1\n", "import tensorflow as tf\nx = 1\n"),
         (
             "from tensorflow.estimator import ModeKeys\nimport os\nfrom helpers import ModeKeys\nModeKeys.TRAIN\n",
             "import os\nfrom helpers import ModeKeys\nModeKeys.TRAIN\n",
@@ -38,6 +39,9 @@ def test_removed(before: str, after: str) -> None:
 @pytest.mark.parametrize(
     "source",
     [
+        "import tensorflow as tf\nrelu = tf.nn.relu\nx = 1\n",
+        "import tensorflow as tf\ndense = tf.compat.v1.layers.dense\nx = 1\n",
+        "import tensorflow as tf\ndense = tf.layers.dense\ndense(1, 2)\n",
         "from tensorflow.contrib import layers\nlayers.flatten(x)\n",
         "from tensorflow.contrib import layers\n__all__ = ['layers']\n",
         "import tensorflow as tf\n",

@@ -75,6 +75,8 @@ def _sites_of(plan: Plan, leaf: Leaf, call: ast.Call, turns: Turns) -> Iterator[
     if layer is None:
         return
     shaped = _check_place(plan, leaf, call)
+    if _has_variables(layer) and _is_left_out(plan, leaf, call):
+        raise Unsupported("layers are made in one arm of an expression, and the other one is without them", call)
     if turns is None:
         raise Unsupported("layers made in a lambda or a nested function are not migrated yet", call)
     _check_turns(plan, leaf, turns, call)
@@ -106,6 +108,27 @@ def _is_added(plan: Plan, call: ast.Call) -> bool:
     """Whether an object is made for ``model.add(…)``."""
     parent = plan.module.parent(call)
     return isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute) and parent.func.attr == "add"
+
+
+def _has_variables(layer: Layer) -> bool:
+    """Whether a layer that is called has variables, or may have some."""
+    if layer.helper is not None:
+        return any(_has_variables(site.layer) for site in layer.helper.sites)
+    return layer.weight or (layer.inputs is not None and bool(layer.variables or layer.columns or layer.recurrent))
+
+
+def _is_left_out(plan: Plan, leaf: Leaf, call: ast.Call) -> bool:
+    """Whether a condition inside of a statement decides if a call runs."""
+    inner: ast.AST = call
+    for outer in plan.module.ancestors(call):
+        if inner is leaf.node:
+            return False
+        if isinstance(outer, ast.IfExp) and inner is not outer.test:
+            return True
+        if isinstance(outer, ast.BoolOp) and inner is not outer.values[0]:
+            return True
+        inner = outer
+    return False
 
 
 def _check_place(plan: Plan, leaf: Leaf, call: ast.Call) -> bool:
