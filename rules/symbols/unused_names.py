@@ -15,7 +15,7 @@ from migrator.rewrite import Change, Import, Remove
 from migrator.vocabulary.diagnostics import Diagnostic, Severity
 
 from .absent_names import lacks
-from .symbol_rows import endpoints
+from .symbol_rows import endpoints, find_row
 
 
 class UnusedNames(Rule):
@@ -97,12 +97,18 @@ class UnusedNames(Rule):
             root = module.analysis.root
             if target is None or len(root.bindings[name]) != 1:
                 continue
-            if not is_gone(target) and not all(map(lacks, module.raw_names(node.value) or [""])):
+            if not is_gone(target) and not _stops(module, node.value, target):
                 continue
             if (root, name) in module.names_read:
                 continue
             message = f"{name} is not used, and TensorFlow 2 has no {target}"
             yield self.diagnostic(module, node, message, changes=[Remove(node)], severity=Severity.INFO)
+
+
+def _stops(module: Module, value: ast.expr, target: str) -> bool:
+    """Whether a line that reads a name ends in an error under TensorFlow 2, and no rule gives that another name."""
+    spelled = module.raw_names(value)
+    return bool(spelled) and all(map(lacks, spelled)) and find_row(target.partition(".")[2]) is None
 
 
 def _cannot_stay(entry: Entry) -> bool:
