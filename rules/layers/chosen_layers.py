@@ -18,12 +18,10 @@ _WEIGHTLESS = frozenset(
 )
 
 
-class _WithWeights:
-    """Names of layers that have weights, or may have some."""
-
-    def __contains__(self, name: str) -> bool:
-        short = name.rpartition(".")[2].lower()
-        return name in LAYERS and short not in _WEIGHTLESS and "pool" not in short
+def _has_weights(name: str) -> bool:
+    """Whether layers of a name have weights, or may have some."""
+    short = name.rpartition(".")[2].lower()
+    return name in LAYERS and short not in _WEIGHTLESS and "pool" not in short
 
 
 @Desugaring
@@ -57,7 +55,7 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
             continue
         value = statement.value
         if isinstance(value, ast.IfExp) and any(
-            makes_layers(drafts.project, module, arm, _WithWeights()) for arm in (value.body, value.orelse)
+            makes_layers(drafts.project, module, arm, _has_weights) for arm in (value.body, value.orelse)
         ):
             changes = _branches(module, statement, value)
             if changes:

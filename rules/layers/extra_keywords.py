@@ -6,7 +6,7 @@ Where not all calls give the same keywords, those that only layers of `tf.layers
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Container, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Optional
 
 from migrator import rewrite
@@ -77,16 +77,20 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
 
 
 def makes_layers(
-    project: Project, module: Module, node: ast.AST, layers: Container[str] = LAYERS, depth: int = 0
+    project: Project,
+    module: Module,
+    node: ast.AST,
+    is_layer: Callable[[str], bool] = LAYERS.__contains__,
+    depth: int = 0,
 ) -> bool:
-    """Whether code makes layers, of `layers` alone if these are given, itself or through functions that it calls."""
+    """Whether code makes layers, or those whose names `is_layer` takes, itself or through functions that it calls."""
     for call in walk(node):
         if isinstance(call, ast.Call):
             other = project.definition(module, call.func)
-            if other is None and (module.resolve(call.func) or "") in layers:
+            if other is None and is_layer(module.resolve(call.func) or ""):
                 return True
             if isinstance(other.node if other else None, ast.FunctionDef) and other is not None and depth < _DEPTH:
-                if makes_layers(project, other.module, other.node, layers, depth + 1):
+                if makes_layers(project, other.module, other.node, is_layer, depth + 1):
                     return True
     return False
 

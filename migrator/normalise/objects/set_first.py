@@ -56,7 +56,7 @@ class _Walk:
         plain = isinstance(statement, (ast.Assign, ast.AnnAssign))
         early = self._read(is_set, statement)
         if isinstance(statement, ast.AugAssign) and statement.target in self._uses and not is_set:
-            early = early or statement.target  # type: ignore[assignment]  # which is one of the uses
+            early = early or statement.target
         sets = plain and any(node in self._uses and not self._reads(node) for node in walk(statement))
         return is_set or sets or isinstance(statement, _JUMPS), early
 
