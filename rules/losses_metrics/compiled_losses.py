@@ -186,7 +186,7 @@ def are_labels(value: Reading, whole: bool) -> bool:
             ("reshape", True): ("[-1]", "-1", "(-1,)"),
             ("squeeze", True): ("1", "-1", "[1]", "[-1]"),
         }.get((short, whole), ())
-        if last not in wanted:
+        if last not in wanted or (short == "reshape" and value.output_may_be_flattened):
             return False
         value = value.part(changed)
     return False

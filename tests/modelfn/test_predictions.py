@@ -233,3 +233,22 @@ def test_a_program_that_only_trains_computes_what_the_labels_are_compared_with()
     end = f"loss = tf.losses.mean_squared_error(labels, out)\n{TRAIN_OP}\n{spec}"
     text = migrate(model_fn(body, end=end))
     assert "return tf.matmul(features, self.w)" in text and 'loss="mse"' in text
+
+
+SIZES = """
+x = {x}
+size = tf.shape(x)[0]
+state = tf.zeros([size, 3])
+logits = tf.layers.dense(tf.concat([x, state], 1), 3)
+predictions = tf.reshape(logits, [size, 3, 1])
+"""
+
+
+@pytest.mark.parametrize(("x", "again"), [("features['x']", True), ("tf.layers.dense(features['x'], 4)", False)])
+def test_sizes_of_features_are_asked_for_again(x: str, again: bool) -> None:
+    """Predictions may need the size of a batch, as the forward pass does; that of a layer's output is not known outside of it."""
+    spec = "return tf.estimator.EstimatorSpec(mode, predictions=predictions, loss=loss, train_op=train_op)"
+    end = f"loss = tf.losses.mean_squared_error(labels, logits)\n{TRAIN_OP}\n{spec}"
+    text = migrate(model_fn(SIZES.format(x=x), end=end))
+    assert ("return self.logits(" in method(text, "call", of="Model")) is again
+    assert ("tf.shape(" in text.partition("def predict_step")[2]) is again

@@ -259,3 +259,11 @@ ROUNDED = "tf.metrics.accuracy(labels, tf.round(tf.sigmoid(logits)))"
 )
 def test_sums_have_as_many_axes_as_the_part_that_has_the_most(before: str, compiled: bool) -> None:
     assert ("BinaryAccuracy(threshold=0.0" in migrated(f'"key": {ROUNDED}', before)) is compiled
+
+
+@pytest.mark.parametrize(("shape", "compiled"), [("[-1, 4]", False), ("[-1, 2 * 2]", True), ("[-1, 2, 2]", True)])
+def test_labels_that_may_be_those_of_a_sequence(shape: str, compiled: bool) -> None:
+    """What makes one axis of all labels may be needed, where rows of the output are steps of a sequence."""
+    before = f'logits = tf.layers.dense(tf.reshape(features["x"], {shape}), 3)'
+    accuracy = '"key": tf.metrics.accuracy(tf.reshape(labels, [-1]), tf.argmax(logits, 1))'
+    assert ("SparseCategoricalAccuracy" in migrated(accuracy, before)) is compiled

@@ -72,6 +72,10 @@ class Reading(Protocol):
         """Whether the output is seen to be [n, k]: a dense layer has made it."""
 
     @property
+    def output_may_be_flattened(self) -> bool:
+        """Whether rows of the output may be those of a sequence, of which the labels have an axis of their own."""
+
+    @property
     def is_exact(self) -> bool:
         """Whether the settings ask for what TensorFlow 1 computed to the last bit."""
 

@@ -21,6 +21,7 @@ from migrator.emit.writer import Writer
 from migrator.resolve.syntax import walk
 
 if TYPE_CHECKING:
+    from migrator.analyse.function.body import Body
     from migrator.emit.modelwriter import ModelWriter
 
 _KEPT_BY_KERAS = re.compile(r"regularizer|add_loss|mask_zero|\bMasking\b")
@@ -100,6 +101,17 @@ class ProgramReading:
         return site is not None and site.layer.constructor.endswith(".keras.layers.Dense")
 
     @property
+    def output_may_be_flattened(self) -> bool:
+        """Whether rows of the output may be those of a sequence: ``tf.reshape(x, [-1, units])`` is on the way to it."""
+        bodies: list[tuple[Body, list[ast.AST]]] = [(self.plan, [leaf.node for leaf in self.plan.call_leaves])]
+        for body, nodes in bodies:  # which grows by the helpers
+            if any(_flattens(body, child) for node in nodes for child in walk(node)):
+                return True
+            helpers = [site.layer.helper for site in body.sites]
+            bodies += [(each, [each.function]) for each in helpers if each is not None]
+        return False
+
+    @property
     def is_exact(self) -> bool:
         """Whether the settings ask for what TensorFlow 1 computed to the last bit."""
         return self.generator.shared.facts.get("exact", False)
@@ -132,6 +144,16 @@ class ProgramReading:
     def _sources(self) -> list[Leaf]:
         assert isinstance(self.node, ast.Name)
         return self.plan.slicer.reaching(self.node.id, self.at.index, self.mode, self.at)
+
+
+def _flattens(body: Body, node: ast.AST) -> bool:
+    """Whether a call makes rows of all but the last axis; a product is the size of an image, of which there is one a row."""
+    if not isinstance(node, ast.Call) or body.module.resolve(node.func) != "tensorflow.reshape":
+        return False
+    shape = node.args[1] if len(node.args) > 1 else next((k.value for k in node.keywords if k.arg == "shape"), None)
+    if not isinstance(shape, (ast.List, ast.Tuple)) or len(shape.elts) != 2 or ast.unparse(shape.elts[0]) != "-1":
+        return False
+    return not any(isinstance(part, ast.Mult) for part in walk(shape.elts[1]))
 
 
 def compiled_loss(generator: ModelWriter) -> CompiledLoss | None:

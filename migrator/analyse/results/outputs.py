@@ -83,11 +83,27 @@ def _is_free(plan: Plan, leaf: Leaf) -> bool:
     if plan.time(leaf) is not Time.DYNAMIC:
         return True
     node = leaf.node
-    if not isinstance(node, ast.Assign) or not isinstance(node.value, (ast.Subscript, ast.Name)):
+    if not isinstance(node, ast.Assign):
+        return False
+    size = _sized(plan, node.value)
+    if size is None and not isinstance(node.value, (ast.Subscript, ast.Name)):
         return False
     given = (plan.features, plan.labels)
-    free = (name in given or plan.times.name(name) is Time.STATIC for name in plan.slicer.inputs(leaf))
-    return is_cheap(node.value) and all(free)
+    for name in plan.slicer.inputs(leaf):
+        if name in given or plan.times.name(name) is Time.STATIC:
+            continue
+        sources = [s for mode in leaf.modes for s in plan.slicer.reaching(name, leaf.index, mode, leaf)]
+        if size is None or not sources or not all(s.index < leaf.index and _is_free(plan, s) for s in sources):
+            return False
+    return size is not None or is_cheap(node.value)
+
+
+def _sized(plan: Plan, node: ast.expr) -> ast.expr | None:
+    """The tensor whose size a value is: ``tf.shape(x)``, ``tf.shape(x)[0]``; None for other values."""
+    call = node.value if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) else node
+    if not isinstance(call, ast.Call) or plan.module.resolve(call.func) != "tensorflow.shape":
+        return None
+    return call.args[0] if len(call.args) == 1 and not call.keywords and is_cheap(call.args[0]) else None
 
 
 def outputs(plan: Plan, needed: list[str]) -> Outputs:
