@@ -11,9 +11,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from migrator.analyse.statements.names import binds
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
+from migrator.resolve.reaching import block_of
+from migrator.resolve.syntax import walk
 from migrator.rewrite import Insert, Remove, Replace, Statement, expr, statements
 
 from .argument_scopes import SCOPES
@@ -63,6 +66,9 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
     if module.resolve(call.func) not in SCOPES or not isinstance(scope, ast.With):
         return []
     several = call.args[0] if len(call.args) == 1 and not call.keywords else None
+    held = _held(module, scope, several) if isinstance(several, ast.Name) else None
+    if held is not None:
+        return _put_in(module, scope, *held)
     made = module.assignment(several) if isinstance(several, ast.Name) else None
     several = made.value if made is not None else several
     if not isinstance(several, ast.Call):
@@ -76,6 +82,41 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
     name = module.unused_name("arg_scope", call)  # a call in the head of a statement cannot be written out
     above = statements("{name} = {several}", name=name, several=module.cst.expression(several))
     return Change.of(module, Insert(above, before=scope), Replace(several, name))
+
+
+def _held(module: Module, scope: ast.With, several: ast.Name) -> tuple[ast.With, list[ast.Call]] | None:
+    """The statement above that enters nested scopes for the name of the last alone, and these scopes."""
+    bindings = module.bindings(several)
+    item = module.parent(bindings[0].node) if len(bindings) == 1 else None
+    inner = module.parent(item) if isinstance(item, ast.withitem) else None
+    if not isinstance(inner, ast.With) or len(inner.body) != 1 or not isinstance(inner.body[0], ast.Pass):
+        return None
+    if module.loads_of(several.id, module.scope(several).holder(several.id)) != [several] or len(scope.items) > 1:
+        return None
+    outer, nested = inner, [inner]
+    while isinstance(parent := module.parent(outer), ast.With) and parent.body == [outer]:
+        outer = parent
+        nested.insert(0, outer)
+    block = block_of(module, scope)
+    if outer not in block or scope.items[0].optional_vars is not None:
+        return None
+    calls = [each.items[0].context_expr for each in nested if len(each.items) == 1]
+    found = [each for each in calls if isinstance(each, ast.Call) and module.resolve(each.func) in SCOPES]
+    between = [each for each in block[block.index(outer) + 1 : block.index(scope)] if isinstance(each, ast.stmt)]
+    read = {node.id for each in found for node in walk(each) if isinstance(node, ast.Name)}
+    return (
+        (outer, found)
+        if len(found) == len(nested) and not read & {name for each in between for name in binds(each)}
+        else None
+    )
+
+
+def _put_in(module: Module, scope: ast.With, held: ast.With, calls: list[ast.Call]) -> list[Change]:
+    """The edits that enter scopes where the name of the last was."""
+    body: list[Statement] = [*map(module.cst.statement, scope.body)]
+    for call in reversed(calls):
+        body = statements("with {call}:\n    {body}", call=module.cst.expression(call), body=body)
+    return Change.of(module, Remove(held), Replace(scope, body))
 
 
 def _is_read_once(module: Module, made: ast.Assign) -> bool:

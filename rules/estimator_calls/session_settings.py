@@ -44,19 +44,32 @@ def drop_settings(module: Module, call: ast.Call, doomed: Sequence[Argument]) ->
         edits = module.cst.apply([Replace(call, with_arguments(module.cst.call(call), drop=gone))]) if gone else []
     for argument in doomed:
         value = argument.value if isinstance(argument, ast.keyword) else argument
-        if isinstance(value, ast.Name):
-            made = makers(module, value)
-            edits += _without(module, made) if made else []
+        made = makers(module, value)
+        edits += _without(module, made) if made else []
     return edits
 
 
-def makers(module: Module, value: ast.Name) -> list[ast.stmt]:
-    """``settings = tf.ConfigProto()`` and ``settings.x.y = True``, in the block of the one read; none if there is more."""
+def makers(module: Module, value: ast.expr) -> list[ast.stmt]:
+    """``settings = tf.ConfigProto()`` and ``settings.x.y = True``, in the block of the one read, and ``options =
+    tf.GPUOptions()`` for these alone; none if there is more."""
+    found = _makers(module, value) if isinstance(value, ast.Name) else []
+    if found is None or not isinstance(value, (ast.Name, ast.Call)):
+        return []
+    for part in [statement.value for statement in found if isinstance(statement, ast.Assign)] or [value]:
+        found += _parts(module, part)
+    blocks = {module.parent(statement) for statement in found}
+    if not found or len(blocks) != 1:
+        return []
+    return found if len(getattr(next(iter(blocks)), "body", ())) > len(found) else []
+
+
+def _makers(module: Module, value: ast.Name) -> list[ast.stmt] | None:
+    """The statements for a name; None if there is more."""
     made = module.assignment(value)
     if made is None or not _is_plain(module, made.value):
-        return []
+        return None
     if not isinstance(made.value, ast.Call) or module.resolve(made.value.func) != "tensorflow.ConfigProto":
-        return []
+        return None
     found: list[ast.stmt] = [made]
     for node in module.loads_of(value.id, module.scope(value).lookup(value.id)):
         if node is value:
@@ -64,13 +77,24 @@ def makers(module: Module, value: ast.Name) -> list[ast.stmt]:
         statement = module.statement(node)
         target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
         if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Attribute):
-            return []
+            return None
         if _root(target) is not node or not _is_plain(module, statement.value):
-            return []
+            return None
         found.append(statement)
-    blocks = {module.parent(statement) for statement in found}
-    whole = next(iter(blocks))
-    return found if len(blocks) == 1 and len(getattr(whole, "body", ())) > len(found) else []
+    return found
+
+
+def _parts(module: Module, value: ast.expr) -> list[ast.stmt]:
+    """The statements that make parts of settings for them alone."""
+    found: list[ast.stmt] = []
+    for node in walk(value) if isinstance(value, ast.Call) and module.resolve(value.func) in _SETTINGS else ():
+        made = module.assignment(node) if isinstance(node, ast.Name) else None
+        if made is None or not isinstance(node, ast.Name) or not isinstance(made.value, ast.Call):
+            continue
+        alone = module.loads_of(node.id, module.scope(node).lookup(node.id)) == [node]
+        if alone and module.resolve(made.value.func) in _SETTINGS and _is_plain(module, made.value):
+            found.append(made)
+    return found
 
 
 def taken_over(module: Module, value: ast.expr) -> str:
@@ -97,10 +121,9 @@ def placements(module: Module, value: ast.expr) -> dict[str, ast.expr]:
 def _fields(module: Module, value: ast.expr) -> dict[str, Optional[ast.expr]]:
     """The fields that are set, with their values."""
     gone: list[ast.AST] = [value]
-    if isinstance(value, ast.Name):
-        made = makers(module, value)
-        assigned = module.assignment(value)
-        gone += made or ([assigned.value] if assigned is not None else [])
+    made = makers(module, value)
+    assigned = module.assignment(value) if isinstance(value, ast.Name) else None
+    gone += made or ([assigned.value] if assigned is not None else [])
     fields: dict[str, Optional[ast.expr]] = {}
     for node in (node for part in gone for node in walk(part)):
         if isinstance(node, ast.keyword) and node.arg is not None:

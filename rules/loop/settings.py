@@ -227,7 +227,7 @@ def _configured(
             return reason_at("its configuration is used elsewhere", module, read or node)
         found.append((read, value))
     session = given.get("session_config")
-    sessions = makers(module, session) if isinstance(session, ast.Name) else []
+    sessions = makers(module, session) if session is not None else []
     taken = None if is_none(session) or session is None else (session, taken_over(module, session))
     return Settings(
         fields,

@@ -39,7 +39,7 @@ from ..model_fns.model_facts import chosen_facts
 from ..rewriting.rewrite import KeepsHelpers, ProgramRewrite
 from ..symbols.column_classes import column_classes, refuse_column_classes
 from ..symbols.private_keras import refuse_gone_methods, refuse_private_keras, settle_keras
-from .desugarings import FILES, PLACED, PLAIN
+from .desugarings import FILES, PLACED, PLAIN, REACHED
 from .estimators import estimators_in, is_called
 from .library import mode_files
 from .mixed import Blame, MixedRewrite
@@ -274,6 +274,7 @@ def started(project: Project, group: list[Module]) -> Drafts:
     around = sorted({*paths, *(module.path for module in reached(project, group, False))})
     settle_keras(drafts, around)
     drafts.settle(around, column_classes)
-    for idiom in FILES:
-        idiom.expand(drafts, paths)
+    for idioms, reach in ((REACHED, around), (FILES, paths)):
+        for idiom in idioms:
+            idiom.expand(drafts, reach)
     return drafts

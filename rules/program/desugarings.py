@@ -11,7 +11,15 @@ from migrator.normalise.functions import (
     spread_options,
     starred,
 )
-from migrator.normalise.names import apart, asserted, fallback_sizes, filled_dicts, optional_imports
+from migrator.normalise.names import (
+    apart,
+    asserted,
+    fallback_sizes,
+    filled_dicts,
+    optional_imports,
+    predicted,
+    turns_of_keys,
+)
 from migrator.normalise.objects import copied
 
 from ..canned import chosen_estimators, head_specs, named_makers
@@ -28,6 +36,7 @@ from ..contrib import (
     applied_regularization,
     argument_scopes,
     functions,
+    named_outputs,
     normalizer_functions,
     returned_scopes,
     static_sizes,
@@ -96,11 +105,13 @@ from ..recurrent import dropout_by_condition
 from ..symbols import package_aliases, step_keys
 from . import handed_imports
 
+REACHED: tuple[Desugaring[OfFiles], ...] = (static_sizes.expand, named_outputs.expand)
+"""Those of the files of a program and of all that these reach, before all others."""
+
 FILES: tuple[Desugaring[OfFiles], ...] = (
     optional_imports.expand,
     package_aliases.expand,
     step_keys.expand,
-    static_sizes.expand,
     handed_imports.expand,
     imported_attributes.expand,
     named_makers.expand,
@@ -168,10 +179,12 @@ FUNCTIONS: tuple[Desugaring[OfFunction], ...] = (
     named_by_condition.expand,
     chosen_layers.expand,
     apart.expand,
+    predicted.expand,
     copied.expand,
     asserted.expand,
     fallback_sizes.expand,
     filled_dicts.expand,
+    turns_of_keys.expand,
     settled_choices.expand,
     known_nones.expand,
     hoisted_counts.expand,

@@ -163,6 +163,18 @@ def test_a_scope_that_a_function_returns_is_told_in_the_functions_that_are_calle
     assert "tf.nn.relu6(self.a_batchnorm(self.a(x), training=training))" in call
 
 
+def test_a_scope_that_a_function_returns_may_have_a_name() -> None:
+    held = "scope = told(training)\nwith slim.arg_scope(scope):"
+    named = migrate(program(ENTERED.replace("with slim.arg_scope(told(training)):", held), RETURNED))
+    assert method(named, "__init__", "Model") == method(migrate(program(ENTERED, RETURNED)), "__init__", "Model")
+
+
+def test_a_name_of_a_scope_that_is_read_twice_is_left() -> None:
+    again = "scope = told(training)\nprint(scope)\nwith slim.arg_scope(scope):"
+    body = ENTERED.replace("with slim.arg_scope(told(training)):", again)
+    assert "arg_scope is not migrated yet" in manual_reason(program(body, RETURNED))
+
+
 @pytest.mark.parametrize(
     "before",
     [
@@ -178,3 +190,18 @@ def test_other_functions_that_return_scopes_are_left(before: str) -> None:
 def test_sizes_of_slim_are_entries_of_shapes() -> None:
     text = migrate(program("predictions = tf.reshape(x, [-1, slim.utils.last_dimension(x.get_shape(), min_rank=2)])"))
     assert "tf.reshape(x, [-1, x.get_shape().as_list()[-1]])" in text or "x.shape[-1]" in text
+
+
+UNIT = """
+def network(x, collections=None):
+    return slim.utils.collect_named_outputs(collections, "unit", slim.fully_connected(x, 4))
+"""
+
+
+def test_an_output_that_is_collected_for_nobody_is_the_tensor() -> None:
+    assert "Dense(4" in migrate(program("predictions = network(x)", UNIT))
+
+
+@pytest.mark.parametrize("asks", ["slim.utils.convert_collection_to_dict('ends')", "tf.get_collection('ends')"])
+def test_an_output_that_somebody_asks_for_stays(asks: str) -> None:
+    assert manual_reason(program(f"predictions = network(x)\nprint({asks})", UNIT))

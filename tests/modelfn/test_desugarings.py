@@ -16,7 +16,7 @@ from migrator.resolve.project import Project
 
 desugarings = importlib.import_module("migrator.rules.program.desugarings")
 PATH = "program.py"
-OF_FILES = [*desugarings.FILES, *desugarings.PLAIN, desugarings.PLACED]
+OF_FILES = [*desugarings.REACHED, *desugarings.FILES, *desugarings.PLAIN, desugarings.PLACED]
 EVERY = [*OF_FILES, *desugarings.CALLS, *desugarings.FUNCTIONS]
 EXAMPLES = [(idiom, *pair) for idiom in EVERY for pair in idiom.examples()]
 

@@ -52,6 +52,16 @@ def test_statements_between_others_go_alone() -> None:
     assert after(text) == "first()\nsecond()\n\n"
 
 
+def test_parts_that_stand_above_go_too() -> None:
+    text = "options = tf.GPUOptions(allow_growth=True)\nsecond()\nsettings = tf.ConfigProto(gpu_options=options)\n"
+    assert after(text) == "first()\nsecond()\n\n"
+    inline = PROGRAM % "    options = tf.GPUOptions()"
+    inline = inline.replace("session_config=settings", "session_config=tf.ConfigProto(gpu_options=options)")
+    assert "GPUOptions" not in run(inline)["program.py"].after.decode()
+    read = "options = tf.GPUOptions()\nshow(options)\nsettings = tf.ConfigProto(gpu_options=options)\n"
+    assert "GPUOptions()\nshow(options)\n" in after(read)
+
+
 @pytest.mark.parametrize(
     "text",
     [
