@@ -139,6 +139,21 @@ def test_numbers_of_the_program_pair_where_all_do() -> None:
     assert {pair.how for pair in match(old, counted_on)} == {"order"}
 
 
+def test_numbers_that_count_over_layers_in_layers_pair_as_they_are() -> None:
+    same = (3, 3, 4, 4)
+    old = variables(*((f"net/conv2d{n}/kernel:0", same) for n in ("", "_1", "_2", "_3")))
+    new = variables(
+        ("net/conv2d/kernel:0", same), ("net/conv2d_3/kernel:0", same),
+        ("net/block/conv2d_1/kernel:0", same), ("net/block/conv2d_2/kernel:0", same),
+    )  # fmt: skip
+    assert pairs(old, new) == {
+        "net/conv2d/kernel:0": "net/conv2d/kernel:0",
+        "net/conv2d_1/kernel:0": "net/block/conv2d_1/kernel:0",
+        "net/conv2d_2/kernel:0": "net/block/conv2d_2/kernel:0",
+        "net/conv2d_3/kernel:0": "net/conv2d_3/kernel:0",
+    }
+
+
 def test_without_an_order_equal_shapes_are_not_told_apart() -> None:
     old, new = variables(("x", (3,)), ("y", (3,))), variables(("p", (3,)), ("q", (3,)))
     with pytest.raises(MappingError):

@@ -104,13 +104,11 @@ def match(
             )
     left = [v for v in old if all(v is not pair.old for pair in pairs)]
     right = [v for v in new if all(v is not pair.new for pair in pairs)]
-    for pair in _by_name(left, right):
-        pairs.append(pair)
-    left = [v for v in left if all(v is not pair.old for pair in pairs)]
-    right = [v for v in right if all(v is not pair.new for pair in pairs)]
-    for pair in _by_full_name(left, right):
-        pairs.append(pair)
-        left, right = [v for v in left if v is not pair.old], [v for v in right if v is not pair.new]
+    for by in (_by_full_name, _by_name, _by_full_name):
+        for pair in by(left, right):
+            pairs.append(pair)
+        left = [v for v in left if all(v is not pair.old for pair in pairs)]
+        right = [v for v in right if all(v is not pair.new for pair in pairs)]
     pairs += _by_order(left, right, ordered)
     matched = {id(pair.old) for pair in pairs} | {id(pair.new) for pair in pairs}
     rest_old = [v for v in left if id(v) not in matched]
