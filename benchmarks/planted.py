@@ -156,6 +156,9 @@ KINDS = (
     _Kind("parts in another order", concatenation_swapped, within=("call", "compute_*", "*input_fn", "input_layer")),
     _Kind("a feature for another", another_feature),
     _Kind("lengths ignored", left_out("sequence_length", "rnn", "bidirectional_rnn", "dynamic_rnn")),
+    _Kind("steps behind the end run", left_out("mask", "rnn", "forward_rnn", "backward_rnn")),
+    _Kind("outputs behind the end", left_out("zero_output_for_mask", "RNN")),
+    _Kind("forwards twice", left_out("go_backwards", "RNN")),
     _Kind("lengths one more", changed("({}) + 1", "lengths", 0, "sequence_mask")),
     _Kind("mask lost", changed("tf.ones_like({})", "mask", -1, "update_state", "loss", "call")),
     _Kind(

@@ -101,7 +101,7 @@ from ..model_fns import (
     training_constants,
 )
 from ..optimizers import conditional_steps, created_train_ops, optimize_loss, optimizer_wrappers
-from ..recurrent import dropout_by_condition
+from ..recurrent import dropout_by_condition, plain_loops, zero_states
 from ..symbols import package_aliases, step_keys
 from . import handed_imports
 
@@ -171,6 +171,8 @@ CALLS: tuple[Desugaring[OfCall], ...] = (
     conditional_steps.expand,
     chosen_calls.expand,
     handed_entries.expand,
+    zero_states.expand,
+    plain_loops.expand,
 )
 """Those of one call in what a model_fn reaches."""
 

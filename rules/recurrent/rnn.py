@@ -1,7 +1,7 @@
 """Recurrent cells and the loops around them inside a model_fn.
 
-A cell is a plain object, made where the model is built; a loop is a layer made from cells. Both are vendored with TensorFlow 1's
-equations and variables (see migrator/runtime/layers/rnn.py).
+A cell is a layer of Keras, made where the model is built, and vendored with TensorFlow 1's equations and variables (see
+migrator/runtime/layers/rnn_cells.py). A loop is ``tf.keras.layers.RNN``, or a vendored layer where the state is more than read.
 """
 
 from __future__ import annotations
@@ -14,35 +14,31 @@ from migrator.analyse.function.translate import Expression, Layer, Value, Writin
 
 Resolve = Callable[[ast.expr], "str | None"]
 
-# Cell of TF1: vendored class, signature, arguments that are kept, the name that TF1 gives it.
-_CELLS: dict[str, tuple[str, str, str, str]] = {
+# Cell of TF1: vendored class, signature, arguments that are kept.
+_CELLS: dict[str, tuple[str, str, str]] = {
     "BasicLSTMCell": (
         "LSTMCell",
         "num_units forget_bias state_is_tuple activation reuse name dtype",
         "num_units forget_bias activation",
-        "basic_lstm_cell",
     ),
     "LSTMCell": (
         "LSTMCell",
         "num_units use_peepholes cell_clip initializer num_proj proj_clip num_unit_shards num_proj_shards forget_bias "
         "state_is_tuple activation reuse name dtype",
         "num_units initializer forget_bias activation",
-        "lstm_cell",
     ),
     "LSTMBlockCell": (
         "LSTMCell",
         "num_units forget_bias cell_clip use_peephole dtype reuse name",
         "num_units forget_bias",
-        "lstm_cell",
     ),
     "GRUCell": (
         "GRUCell",
         "num_units activation reuse kernel_initializer bias_initializer name dtype",
         "num_units activation kernel_initializer bias_initializer",
-        "gru_cell",
     ),
-    "BasicRNNCell": ("BasicRNNCell", "num_units activation reuse name dtype", "num_units activation", "basic_rnn_cell"),
-    "MultiRNNCell": ("MultiRNNCell", "cells state_is_tuple", "cells", "multi_rnn_cell"),
+    "BasicRNNCell": ("BasicRNNCell", "num_units activation reuse name dtype", "num_units activation"),
+    "MultiRNNCell": ("tf.keras.layers.StackedRNNCells", "cells state_is_tuple", "cells"),
 }
 _PEEPHOLES = ("use_peepholes", "use_peephole")
 _FIRST = frozenset({"num_units", "cells"})
@@ -51,6 +47,8 @@ _WRAPPERS = frozenset(module + "DropoutWrapper" for module in _MODULES)
 _KEEP = ("input_keep_prob", "output_keep_prob", "state_keep_prob")
 _DROPOUT = f"cell {' '.join(_KEEP)} variational_recurrent input_size dtype seed dropout_state_filter_visitor"
 _TAIL = "parallel_iterations swap_memory time_major scope"
+LAYER, FORWARD, BACKWARD = (f"tensorflow.nn.dynamic_rnn.{mark}" for mark in ("layer", "forward", "backward"))
+"""Marks of calls that stand for ``tf.keras.layers.RNN`` (see `plain_loops`), and of those in one of two directions."""
 _LOOPS: dict[str, tuple[str, str, str, str]] = {
     "dynamic_rnn": (
         "DynamicRNN",
@@ -71,12 +69,15 @@ _LOOPS: dict[str, tuple[str, str, str, str]] = {
         "sequence_length initial_state",
     ),
 }
+LOOPS = {name: signature for name, (_, signature, _, _) in _LOOPS.items()}
+"""Their parameters."""
+ZERO_STATE = "tensorflow.nn.rnn_cell.zero_state"
 _SCOPES = {"bidirectional_dynamic_rnn": "bidirectional_rnn"}
 
 
 def cell(name: str) -> Expression:
     """The translation of a constructor of cells."""
-    vendored, signature, kept, own_name = _CELLS[name]
+    made, signature, kept = _CELLS[name]
 
     def translate(call: ast.Call, writing: Writing) -> str:
         given = bind(call, signature, name)
@@ -92,10 +93,10 @@ def cell(name: str) -> Expression:
         ]
         if not is_none(given.get("name")):
             arguments.append(("name", writing.text(given["name"])))
-        elif own_name == "basic_lstm_cell":  # the vendored class calls itself lstm_cell
-            arguments.append(("name", f'"{own_name}"'))
+        if made.startswith("tf."):
+            return format_call(writing.tf + made[2:], arguments)
         peepholes = any(_is_on(argument, node) for argument, node in given.items())
-        return format_call(writing.need("PeepholeLSTMCell" if peepholes else vendored), arguments)
+        return format_call(writing.need("PeepholeLSTMCell" if peepholes else made), arguments)
 
     return translate
 
@@ -216,7 +217,33 @@ def loop(call: ast.Call, name: str, resolve: Resolve) -> Layer:
     )
 
 
+def plain_loop(call: ast.Call, name: str, resolve: Resolve) -> Layer:
+    """``tf.nn.dynamic_rnn.layer(cell, x)``: Keras's own layer. Behind the end of a sequence its outputs are zero."""
+    given = bind(call, "cell inputs mask return_sequences return_state scope", "tf.nn.dynamic_rnn")
+    sequences, masked = "return_sequences" not in given, "mask" in given
+    told = [
+        ("return_sequences", sequences),
+        ("return_state", "return_state" in given),
+        ("go_backwards", name == BACKWARD),
+        ("zero_output_for_mask", masked and sequences),
+    ]
+    return Layer(
+        "tf.keras.layers.RNN",
+        ((None, given["cell"]), *((argument, "True") for argument, value in told if value)),
+        ((None, given["inputs"]), *((n, given[n]) for n in ("mask",) if masked)),
+        {FORWARD: "forward_rnn", BACKWARD: "backward_rnn"}.get(name, "rnn"),
+        given.get("scope"),
+        recurrent=True,
+    )
+
+
+def first_state(call: ast.Call, writing: Writing) -> str:
+    """``tf.nn.rnn_cell.zero_state(cell, batch_size, dtype)``, which stands for the method of the cell."""
+    return format_call(writing.need("zero_state"), [(None, writing.text(value)) for value in call.args])
+
+
 LAYERS = {
+    **dict.fromkeys((LAYER, FORWARD, BACKWARD), plain_loop),
     **{f"tensorflow.nn.{short}": loop for short in _LOOPS},
     "tensorflow.contrib.rnn.static_rnn": loop,
 }
@@ -225,7 +252,8 @@ EXPRESSIONS: dict[str, Expression] = {
     **{module + "LSTMStateTuple": state_tuple for module in _MODULES},
     **{module + "DropoutWrapper": dropout_wrapper for module in _MODULES},
     **{module + "ResidualWrapper": residual_wrapper for module in _MODULES},
+    ZERO_STATE: first_state,
     "tensorflow.contrib.rnn.LSTMBlockFusedCell": fused_lstm,
     "tensorflow.contrib.rnn.TimeReversedFusedRNN": time_reversed,
 }
-CELLS = frozenset(EXPRESSIONS)
+CELLS = frozenset(EXPRESSIONS) - {ZERO_STATE}

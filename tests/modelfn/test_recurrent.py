@@ -21,8 +21,8 @@ def both(body: str) -> tuple[str, str]:
         ("nn.rnn_cell.LSTMCell(num_units=4, state_is_tuple=True)", "LSTMCell(4)"),
         ("nn.rnn_cell.LSTMCell(4, forget_bias=0.0, num_proj=None)", "LSTMCell(4, forget_bias=0.0)"),
         ("nn.rnn_cell.LSTMCell(4, name='a')", "LSTMCell(4, name='a')"),
-        ("nn.rnn_cell.BasicLSTMCell(4, 0.5)", 'LSTMCell(4, forget_bias=0.5, name="basic_lstm_cell")'),
-        ("contrib.rnn.BasicLSTMCell(4)", 'LSTMCell(4, name="basic_lstm_cell")'),
+        ("nn.rnn_cell.BasicLSTMCell(4, 0.5)", "LSTMCell(4, forget_bias=0.5)"),
+        ("contrib.rnn.BasicLSTMCell(4)", "LSTMCell(4)"),
         ("contrib.rnn.LSTMBlockCell(4, forget_bias=0.5, use_peephole=False)", "LSTMCell(4, forget_bias=0.5)"),
         ("contrib.rnn.LSTMBlockCell(4, use_peephole=True)", "PeepholeLSTMCell(4)"),
         ("nn.rnn_cell.LSTMCell(4, True, forget_bias=0.5)", "PeepholeLSTMCell(4, forget_bias=0.5)"),
@@ -31,28 +31,26 @@ def both(body: str) -> tuple[str, str]:
         ("nn.rnn_cell.BasicRNNCell(4)", "BasicRNNCell(4)"),
         (
             "nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.GRUCell(n) for n in params['sizes']])",
-            "MultiRNNCell([GRUCell(n) for n in params['sizes']])",
+            "tf.keras.layers.StackedRNNCells([GRUCell(n) for n in params['sizes']])",
         ),
     ],
 )
 def test_cells(cell: str, made: str) -> None:
     init, call = both(f"cell = tf.{cell}\n{LOOP}")
-    assert f"    cell = {made}\n" in init and "self.rnn = DynamicRNN(cell)" in init
-    assert "outputs, state = self.rnn(x)" in call
+    assert f"    cell = {made}\n" in init and "self.rnn = tf.keras.layers.RNN(cell, return_sequences=True)" in init
+    assert "outputs = self.rnn(x)" in call
 
 
 @pytest.mark.parametrize(
     ("loop", "made", "used"),
     [
-        ("dynamic_rnn(cell, x, lengths)", "DynamicRNN(cell)", "self.rnn(x, sequence_length=lengths)"),
         (
-            "dynamic_rnn(inputs=x, cell=cell, sequence_length=None, swap_memory=True, dtype=tf.float32)",
+            "dynamic_rnn(cell, x, lengths, initial_state=x)",
             "DynamicRNN(cell)",
-            "self.rnn(x)",
+            "self.rnn(x, sequence_length=lengths, initial_state=x)",
         ),
         ("dynamic_rnn(cell, x, time_major=True)", "DynamicRNN(cell, time_major=True)", "self.rnn(x)"),
-        ("dynamic_rnn(cell, x, time_major=False)", "DynamicRNN(cell)", "self.rnn(x)"),
-        ("dynamic_rnn(cell, x, scope='deep')", "DynamicRNN(cell)", "self.deep(x)"),
+        ("dynamic_rnn(cell, x, scope='deep', time_major=True)", "DynamicRNN(cell, time_major=True)", "self.deep(x)"),
         (
             "bidirectional_dynamic_rnn(cell, cell, x, lengths, initial_state_bw=lengths)",
             "BidirectionalRNN(cell, cell)",
@@ -78,7 +76,7 @@ def test_the_zero_state_is_made_where_the_data_flows() -> None:
         "_, state = tf.nn.dynamic_rnn(cell, x, initial_state=start)\npredictions = state.h"
     )
     assert "self.cell = LSTMCell(3)" in init and "zero_state" not in init
-    assert "start = self.cell.zero_state(self.params['batch'], tf.float32)" in call
+    assert "start = zero_state(self.cell, self.params['batch'], tf.float32)" in call
     assert "_, state = self.rnn(x, initial_state=start)" in call
 
 
@@ -95,7 +93,7 @@ def test_a_function_in_the_model_fn_that_makes_cells() -> None:
         "def make(n):\n    return tf.nn.rnn_cell.LSTMCell(n)\n\n"
         f"cell = tf.nn.rnn_cell.MultiRNNCell([make(n) for n in (3, 4)])\n{LOOP}"
     )
-    assert "MultiRNNCell([LSTMCell(n) for n in (3, 4)])" in init
+    assert "tf.keras.layers.StackedRNNCells([LSTMCell(n) for n in (3, 4)])" in init
 
 
 @pytest.mark.parametrize(
@@ -192,9 +190,7 @@ AUTO = ", reuse=tf.AUTO_REUSE"
 )
 def test_layers_in_scopes_of_their_own(given: dict[str, str]) -> None:
     init, call = both(TWICE.format(**given))
-    assert (
-        init.count("DynamicRNN(") == 2 and call.count("rnn(x)") + call.count("rnn_2(x)") + call.count("rnn_1(x)") == 2
-    )
+    assert init.count("RNN(") == 2 and call.count("rnn(x)") + call.count("rnn_2(x)") + call.count("rnn_1(x)") == 2
 
 
 @pytest.mark.parametrize("scope", ["", ", scope=scope", ", scope='inner'"])
@@ -245,11 +241,11 @@ TRAIN = "tf.estimator.ModeKeys.TRAIN"
          "DropoutWrapper(GRUCell(4), input_keep_prob=params['keep'], state_keep_prob=params['keep'])"),
         (f"rate = params['rate']\nif mode != {TRAIN}:\n    rate = 0.0\n"
          f"cell = tf.contrib.rnn.MultiRNNCell([tf.nn.rnn_cell.DropoutWrapper({GRU}, 1 - rate) for _ in range(3)])",
-         "MultiRNNCell([DropoutWrapper(GRUCell(4), input_keep_prob=1 - params['rate']) for _ in range(3)])"),
+         "[DropoutWrapper(GRUCell(4), input_keep_prob=1 - params['rate']) for _ in range(3)]"),
         (f"if mode == {TRAIN}:\n    keep = 0.5\nelse:\n    keep = 1.0\ndef make(n):\n"
          "    return tf.contrib.rnn.DropoutWrapper(tf.nn.rnn_cell.GRUCell(n), output_keep_prob=keep)\n"
          "cell = tf.contrib.rnn.MultiRNNCell([make(n) for n in (3, 4)])",
-         "MultiRNNCell([DropoutWrapper(GRUCell(n), output_keep_prob=0.5) for n in (3, 4)])"),
+         "tf.keras.layers.StackedRNNCells([DropoutWrapper(GRUCell(n), output_keep_prob=0.5) for n in (3, 4)])"),
         (f"cell = tf.contrib.rnn.DropoutWrapper({GRU}, 0.5)",
          "DropoutWrapper(GRUCell(4), input_keep_prob=0.5, only_in_training=False)"),
         (f"keep = 0.5 if mode == {TRAIN} else 1.0\ncell = tf.contrib.rnn.MultiRNNCell("
@@ -261,10 +257,8 @@ TRAIN = "tf.estimator.ModeKeys.TRAIN"
 )  # fmt: skip
 def test_dropout_of_cells(body: str, made: str) -> None:
     init, call = both(f"{body}\n{LOOP}")
-    assert made in init and "self.rnn = DynamicRNN(cell)" in init
-    assert (
-        call.splitlines()[1:] == ["    x = features['x']", "    outputs, state = self.rnn(x)"] + call.splitlines()[3:]
-    )
+    assert made in init and "self.rnn = tf.keras.layers.RNN(cell, return_sequences=True)" in init
+    assert call.splitlines()[1:] == ["    x = features['x']", "    outputs = self.rnn(x)"] + call.splitlines()[3:]
 
 
 @pytest.mark.parametrize(
@@ -315,12 +309,12 @@ STACK = "cell = tf.nn.rnn_cell.MultiRNNCell([{} for n in params['sizes']])"
         (FLAG, f"training = mode == {TRAIN}\n" + STACK.format("make_cell(n, training, params['rate'])"),
          "make_cell(n, True, params['rate'])", "cell = DropoutWrapper(cell, input_keep_prob=1.0 - rate)\n"),
         (FLAG, STACK.format(f"make_cell(n, mode == {TRAIN}, 0.0)"),
-         "make_cell(n, True, 0.0)", 'cell = LSTMCell(size, name="basic_lstm_cell")\n    if training and rate > 0:\n'),
+         "make_cell(n, True, 0.0)", 'cell = LSTMCell(size)\n    if training and rate > 0:\n'),
     ],
 )  # fmt: skip
 def test_functions_that_make_cells(maker: str, body: str, made: str, inside: str) -> None:
     text = migrate(model_fn(f"{HEAD}{body}\n{LOOP}", before=maker))
-    assert f"cell = MultiRNNCell([{made} for n in params['sizes']])" in method(text, "__init__")
+    assert f"cell = tf.keras.layers.StackedRNNCells([{made} for n in params['sizes']])" in method(text, "__init__")
     assert inside in text and "rnn_cell" not in text
 
 
@@ -373,10 +367,11 @@ def test_cells_of_each_turn_are_made_for_its_layer() -> None:
         fw = GRUCell(4)
         bw = GRUCell(4)
         fw = DropoutWrapper(fw, input_keep_prob=0.5)
-        self.bidirectional_rnn_layers.append(BidirectionalRNN(fw, bw))
+        self.forward_rnn_layers.append(tf.keras.layers.RNN(fw, return_sequences=True))
+        self.backward_rnn_layers.append(tf.keras.layers.RNN(bw, return_sequences=True, go_backwards=True))
 """
     assert made in init
-    assert "outputs, _ = bidirectional_rnn(x)" in call and "GRUCell" not in call
+    assert "outputs_bw = tf.reverse(backward_rnn(x), axis=[1])" in call and "GRUCell" not in call
 
 
 def test_cells_of_each_turn_that_are_used_for_more_are_left_alone() -> None:
@@ -453,7 +448,7 @@ def test_a_function_in_a_function_wraps_under_a_condition() -> None:
     body = f"{HEAD}cell = stack(mode == {TRAIN}, 0.5)\n{LOOP}"
     text = method(migrate(model_fn(body, before=NESTED.format("training"))), "__init__")
     assert "cell = DropoutWrapper(cell, output_keep_prob=0.5)\n" in text and "if " not in text
-    assert "    cell = MultiRNNCell([make() for _ in range(2)])\n" in text
+    assert "    cell = tf.keras.layers.StackedRNNCells([make() for _ in range(2)])\n" in text
 
 
 def test_a_function_in_a_function_under_a_condition_of_its_own_is_left_alone() -> None:
@@ -525,3 +520,66 @@ with tf.variable_scope("rnn_a", reuse=tf.AUTO_REUSE):
 """
     reason = manual_reason(model_fn(HEAD + body, before=ENCODE))
     assert "variables may be shared under a name that is not a literal" in reason
+
+
+# -- loops of which only parts are read: Keras's own layer ------------------------------------------------------------
+
+LSTM = "cell = tf.nn.rnn_cell.LSTMCell(3)\n"
+WHOLE = "self.rnn = tf.keras.layers.RNN(cell, return_sequences=True)\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "made", "used"),
+    [
+        (LSTM + "out, _ = tf.nn.dynamic_rnn(cell, x, lengths)\npredictions = out",
+         "tf.keras.layers.RNN(cell, return_sequences=True, zero_output_for_mask=True)",
+         "    mask = tf.sequence_mask(lengths, tf.shape(x)[1])\n    out = self.rnn(x, mask=mask)\n"),
+        (LSTM + "out = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)[0]\npredictions = out", WHOLE, "out = self.rnn(x)\n"),
+        (LSTM + "_, state = tf.nn.dynamic_rnn(cell, x, lengths, dtype=tf.float32)\npredictions = state.h",
+         "tf.keras.layers.RNN(cell)\n",
+         "    state_h = self.rnn(x, mask=mask)\n"),
+        (LSTM + "_, state = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)\npredictions = state[1] + state.c",
+         "tf.keras.layers.RNN(cell, return_state=True)\n",
+         "    _, state_c, state_h = self.rnn(x)\n"),
+        (LSTM + "out, (c, h) = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)\npredictions = out[:, 0] + h",
+         "tf.keras.layers.RNN(cell, return_sequences=True, return_state=True)\n",
+         "    out, _, h = self.rnn(x)\n"),
+        (f"cell = tf.nn.rnn_cell.DropoutWrapper({GRU}, 0.5)\n"
+         "_, state = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)\npredictions = state",
+         "tf.keras.layers.RNN(cell, return_state=True)\n",
+         "    _, state = self.rnn(x)\n"),
+        ("cell = tf.nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.LSTMCell(n) for n in (2, 3)])\n"
+         "_, states = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)\npredictions = states[-1].h",
+         "tf.keras.layers.RNN(cell, return_state=True)\n",
+         "    _, *states = self.rnn(x)\n"),
+        (LSTM + "out, _ = tf.nn.dynamic_rnn(cell, x * 2.0, lengths, dtype=tf.float32)\npredictions = out",
+         "zero_output_for_mask=True", "    inputs = x * 2.0\n    mask = tf.sequence_mask(lengths, tf.shape(inputs)[1])\n"),
+        (f"fw, bw = {GRU}, {GRU}\n(a, b), _ = tf.nn.bidirectional_dynamic_rnn(fw, bw, x, lengths, dtype=tf.float32)\n"
+         "predictions = a + b",
+         "self.backward_rnn = tf.keras.layers.RNN(bw, return_sequences=True, go_backwards=True, zero_output_for_mask=True)",
+         "    a = self.forward_rnn(x, mask=mask)\n    b = tf.reverse(self.backward_rnn(x, mask=mask), axis=[1])\n"),
+        (f"_, (a, b) = tf.nn.bidirectional_dynamic_rnn({GRU}, {GRU}, x, dtype=tf.float32)\npredictions = a + b",
+         "self.backward_rnn = tf.keras.layers.RNN(GRUCell(4), go_backwards=True)\n",
+         "    a = self.forward_rnn(x)\n    b = self.backward_rnn(x)\n"),
+    ],
+)  # fmt: skip
+def test_loops_of_which_parts_are_read(body: str, made: str, used: str) -> None:
+    init, call = both(body)
+    assert made in init and used in call
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        LSTM + "out, state = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)\npredictions = tf.concat(state, 1)",
+        LSTM
+        + "out, state = tf.nn.dynamic_rnn(cell, x, initial_state=cell.zero_state(4, tf.float32))\npredictions = out",
+        LSTM + "pair = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)\npredictions = pair[0]",
+        LSTM + "out, _ = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32, time_major=True)\npredictions = out",
+        f"_, state = tf.nn.bidirectional_dynamic_rnn({GRU}, {GRU}, x, dtype=tf.float32)\npredictions = state[0]",
+        f"(x, b), _ = tf.nn.bidirectional_dynamic_rnn({GRU}, {GRU}, x, dtype=tf.float32)\npredictions = x + b",
+    ],
+)
+def test_loops_of_which_more_is_read_keep_the_pair(body: str) -> None:
+    init, _ = both(body)
+    assert "DynamicRNN(" in init or "BidirectionalRNN(" in init

@@ -10,7 +10,8 @@ import tensorflow as tf
 from tensorflow.python.ops import nn_ops
 
 from migrator.parity.probe import dropout
-from migrator.runtime.layers import rnn, rnn_whole
+from migrator.parity.probe.recorded.mapping import Variable, match, normalise
+from migrator.runtime.layers import rnn, rnn_cells, rnn_whole
 
 v1 = tf.compat.v1
 old = v1.nn.rnn_cell
@@ -20,28 +21,30 @@ LENGTHS = np.array([5, 2, 0, 3])
 START = random.randn(4, 6).astype("float32")
 
 CELLS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
-    "basic LSTM": (lambda: old.BasicLSTMCell(6), lambda: rnn.LSTMCell(6, name="basic_lstm_cell")),
+    "basic LSTM": (lambda: old.BasicLSTMCell(6), lambda: rnn_cells.LSTMCell(6)),
     "LSTM": (
         lambda: old.LSTMCell(6, forget_bias=0.5, activation=tf.nn.relu),
-        lambda: rnn.LSTMCell(6, forget_bias=0.5, activation=tf.nn.relu),
+        lambda: rnn_cells.LSTMCell(6, forget_bias=0.5, activation=tf.nn.relu),
     ),
     "LSTM with peepholes": (
         lambda: old.LSTMCell(6, use_peepholes=True, forget_bias=0.5),
-        lambda: rnn.PeepholeLSTMCell(6, forget_bias=0.5, name="lstm_cell"),
+        lambda: rnn_cells.PeepholeLSTMCell(6, forget_bias=0.5),
     ),
     "stack with peepholes": (
         lambda: old.MultiRNNCell([old.LSTMCell(4, use_peepholes=True, activation=tf.nn.relu), old.LSTMCell(6)]),
-        lambda: rnn.MultiRNNCell([rnn.PeepholeLSTMCell(4, activation=tf.nn.relu), rnn.LSTMCell(6)]),
+        lambda: tf.keras.layers.StackedRNNCells(
+            [rnn_cells.PeepholeLSTMCell(4, activation=tf.nn.relu), rnn_cells.LSTMCell(6)]
+        ),
     ),
-    "GRU": (lambda: old.GRUCell(6), lambda: rnn.GRUCell(6)),
-    "RNN": (lambda: old.BasicRNNCell(6), lambda: rnn.BasicRNNCell(6)),
+    "GRU": (lambda: old.GRUCell(6), lambda: rnn_cells.GRUCell(6)),
+    "RNN": (lambda: old.BasicRNNCell(6), lambda: rnn_cells.BasicRNNCell(6)),
     "stack": (
         lambda: old.MultiRNNCell([old.LSTMCell(4), old.GRUCell(6)]),
-        lambda: rnn.MultiRNNCell([rnn.LSTMCell(4), rnn.GRUCell(6)]),
+        lambda: tf.keras.layers.StackedRNNCells([rnn_cells.LSTMCell(4), rnn_cells.GRUCell(6)]),
     ),
     "stack of LSTMs": (
         lambda: old.MultiRNNCell([old.LSTMCell(4, forget_bias=0.2), old.BasicLSTMCell(6)]),
-        lambda: rnn.MultiRNNCell([rnn.LSTMCell(4, forget_bias=0.2), rnn.LSTMCell(6, name="basic_lstm_cell")]),
+        lambda: tf.keras.layers.StackedRNNCells([rnn_cells.LSTMCell(4, forget_bias=0.2), rnn_cells.LSTMCell(6)]),
     ),
 }
 
@@ -64,7 +67,7 @@ def run_v1(build: Callable[[], Any]) -> tuple[list[Any], list[Any], list[Any], l
 def check(build: Callable[[], Any], layer: Any, *args: Any, **kwargs: Any) -> None:
     results, gradients, weights, names = run_v1(build)
     layer(*args, **kwargs)
-    assert [w.name.split(":")[0].split("/")[-1] for w in layer.weights] == [n.split("/")[-1] for n in names]
+    assert [normalise(w.name)[-1] for w in layer.weights] == [normalise(n)[-1] for n in names]
     layer.set_weights(weights)
 
     @tf.function
@@ -98,7 +101,7 @@ def test_time_major_and_initial_state() -> None:
         lambda: v1.nn.dynamic_rnn(
             old.GRUCell(6), tf.constant(by_time), LENGTHS, initial_state=tf.constant(START), time_major=True
         ),
-        rnn.DynamicRNN(rnn.GRUCell(6), time_major=True),
+        rnn.DynamicRNN(rnn_cells.GRUCell(6), time_major=True),
         tf.constant(by_time),
         sequence_length=LENGTHS,
         initial_state=tf.constant(START),
@@ -145,21 +148,16 @@ def test_lstm_with_a_limit_of_the_memory() -> None:
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("dtype", [tf.float32, tf.float64], ids=["kernel", "loop"])
-def test_lstm_from_an_initial_state(dtype: Any, request: pytest.FixtureRequest) -> None:
-    before_all = tf.keras.mixed_precision.global_policy()
-    request.addfinalizer(lambda: tf.keras.mixed_precision.set_global_policy(before_all))
-    tf.keras.mixed_precision.set_global_policy(dtype.name)
-    inputs, start = tf.constant(INPUTS, dtype), tf.constant(START, dtype)
-    cell = rnn.LSTMCell(6)
-    assert cell.has_kernel(dtype) == (dtype == tf.float32)
-    layer = rnn.DynamicRNN(cell)
+def test_lstm_from_an_initial_state() -> None:
+    start = tf.constant(START)
 
     def before() -> Any:
-        state = old.LSTMStateTuple(tf.cast(start.numpy(), dtype), tf.cast(2 * start.numpy(), dtype))
-        return v1.nn.dynamic_rnn(old.LSTMCell(6), tf.cast(INPUTS, dtype), LENGTHS, initial_state=state)
+        state = old.LSTMStateTuple(tf.constant(START), tf.constant(2 * START))
+        return v1.nn.dynamic_rnn(old.LSTMCell(6), INPUTS, LENGTHS, initial_state=state)
 
-    check(before, layer, inputs, sequence_length=LENGTHS, initial_state=rnn.LSTMStateTuple(start, 2 * start))
+    given = rnn.LSTMStateTuple(start, 2 * start)
+    layer = rnn.DynamicRNN(rnn_cells.LSTMCell(6))
+    check(before, layer, tf.constant(INPUTS), sequence_length=LENGTHS, initial_state=given)
 
 
 @pytest.mark.parametrize("lengths", [None, LENGTHS], ids=["whole", "lengths"])
@@ -168,7 +166,7 @@ def test_bidirectional(lengths: Any) -> None:
         lambda: v1.nn.bidirectional_dynamic_rnn(
             old.LSTMCell(6), old.LSTMCell(4), INPUTS, sequence_length=lengths, dtype=tf.float32
         ),
-        rnn.BidirectionalRNN(rnn.LSTMCell(6), rnn.LSTMCell(4)),
+        rnn.BidirectionalRNN(rnn_cells.LSTMCell(6), rnn_cells.LSTMCell(4)),
         tf.constant(INPUTS),
         sequence_length=lengths,
     )
@@ -186,7 +184,7 @@ def test_bidirectional_over_time(lengths: Any) -> None:
             dtype=tf.float32,
             time_major=True,
         ),
-        rnn.BidirectionalRNN(rnn.LSTMCell(6), rnn.GRUCell(4), time_major=True),
+        rnn.BidirectionalRNN(rnn_cells.LSTMCell(6), rnn_cells.GRUCell(4), time_major=True),
         tf.constant(by_time),
         sequence_length=lengths,
     )
@@ -198,26 +196,27 @@ def test_static_rnn(lengths: Any) -> None:
         lambda: v1.nn.static_rnn(
             old.BasicLSTMCell(6), tf.unstack(INPUTS, axis=1), sequence_length=lengths, dtype=tf.float32
         ),
-        rnn.StaticRNN(rnn.LSTMCell(6, name="basic_lstm_cell")),
+        rnn.StaticRNN(rnn_cells.LSTMCell(6)),
         tf.unstack(INPUTS, axis=1),
         sequence_length=lengths,
     )
 
 
 @pytest.mark.parametrize("kind", CELLS)
-def test_variables_have_the_old_shapes_names_and_first_biases(kind: str) -> None:
+def test_variables_have_the_old_shapes_and_first_biases_and_names_that_tell_them_apart(kind: str) -> None:
     make_old, make_new = CELLS[kind]
     with tf.Graph().as_default(), v1.Session() as session:
         v1.nn.dynamic_rnn(make_old(), INPUTS, dtype=tf.float32)
         session.run(v1.global_variables_initializer())
-        before = {v.op.name[len("rnn/") :]: session.run(v) for v in v1.trainable_variables()}
+        before = [(v.op.name, session.run(v)) for v in v1.trainable_variables()]
     layer = rnn.DynamicRNN(make_new(), name="rnn")
     layer(tf.constant(INPUTS))
-    after = {w.name.split(":")[0][len("rnn/") :]: w.numpy() for w in layer.weights}
-    assert {name: value.shape for name, value in after.items()} == {name: v.shape for name, v in before.items()}
-    for name, value in after.items():
+    names = [Variable(name, value.shape, key=index) for index, (name, value) in enumerate(before)]
+    pairs = match(names, [Variable(w.name, tuple(w.shape), key=i) for i, w in enumerate(layer.weights)], ordered=False)
+    assert [pair.old.key for pair in pairs] == [pair.new.key for pair in pairs]
+    for (name, value), weight in zip(before, layer.weights):
         if name.endswith("bias"):
-            np.testing.assert_array_equal(value, before[name])
+            np.testing.assert_array_equal(weight.numpy(), value)
 
 
 @pytest.fixture
@@ -239,7 +238,11 @@ def test_dropout_in_training(kind: str) -> None:
             sequence_length=LENGTHS,
             dtype=tf.float32,
         ),
-        Trained(rnn.MultiRNNCell([rnn.DropoutWrapper(make_new(), **keep), rnn.ResidualWrapper(rnn.GRUCell(6))])),
+        Trained(
+            tf.keras.layers.StackedRNNCells(
+                [rnn_cells.DropoutWrapper(make_new(), **keep), rnn_cells.ResidualWrapper(rnn_cells.GRUCell(6))]
+            )
+        ),
         tf.constant(INPUTS),
         training=True,
     )
@@ -258,26 +261,36 @@ class Trained(tf.keras.layers.Layer):
 
 def test_dropout_outside_of_training() -> None:
     inputs = tf.constant(INPUTS)
-    for_training = Trained(rnn.DropoutWrapper(rnn.GRUCell(6), output_keep_prob=0.5))
+    for_training = Trained(rnn_cells.DropoutWrapper(rnn_cells.GRUCell(6), output_keep_prob=0.5))
     outputs, _ = for_training(inputs)
     assert not np.any(outputs.numpy()[0] == 0.0)
     assert np.any(for_training(inputs, training=True)[0].numpy()[0] == 0.0)
-    always = Trained(rnn.DropoutWrapper(rnn.GRUCell(6), output_keep_prob=0.5, only_in_training=False))
+    always = Trained(rnn_cells.DropoutWrapper(rnn_cells.GRUCell(6), output_keep_prob=0.5, only_in_training=False))
     assert np.any(always(inputs)[0].numpy()[0] == 0.0)
 
 
 def test_zero_state_and_its_fields() -> None:
-    state = rnn.LSTMCell(6).zero_state(4)
+    state = rnn.zero_state(rnn_cells.LSTMCell(6), 4)
     assert state.c.shape == state.h.shape == (4, 6)
-    assert rnn.GRUCell(6).zero_state(4, tf.float32).shape == (4, 6)
+    stack = tf.keras.layers.StackedRNNCells([rnn_cells.DropoutWrapper(rnn_cells.LSTMCell(3)), rnn_cells.GRUCell(2)])
+    first, second = rnn.zero_state(stack, 4, tf.float32)
+    assert first.h.shape == (4, 3) and second.shape == (4, 2)
 
 
 def test_kernels_start_as_the_scope_says_each_by_itself() -> None:
-    cells = [rnn.LSTMCell(3), rnn.DropoutWrapper(rnn.LSTMCell(3), 0.5), rnn.LSTMCell(3, initializer="zeros")]
-    layer = rnn.DynamicRNN(rnn.MultiRNNCell(cells), initializer=tf.keras.initializers.RandomUniform(5.0, 6.0))
+    cells = [
+        rnn_cells.LSTMCell(3),
+        rnn_cells.DropoutWrapper(rnn_cells.LSTMCell(3), 0.5),
+        rnn_cells.LSTMCell(3, initializer="zeros"),
+    ]
+    layer = rnn.DynamicRNN(
+        tf.keras.layers.StackedRNNCells(cells), initializer=tf.keras.initializers.RandomUniform(5.0, 6.0)
+    )
     layer(INPUTS)
     first, second, own = (cell.kernel.numpy() for cell in (cells[0], cells[1].cell, cells[2]))
     assert first.min() >= 5.0 and second.min() >= 5.0 and not own.any() and not np.isin(first, second).any()
-    both = rnn.BidirectionalRNN(rnn.GRUCell(3), rnn.GRUCell(3), initializer=tf.keras.initializers.Constant(2.0))
+    both = rnn.BidirectionalRNN(
+        rnn_cells.GRUCell(3), rnn_cells.GRUCell(3), initializer=tf.keras.initializers.Constant(2.0)
+    )
     both(INPUTS)
     assert sorted({float(value) for weight in both.get_weights() for value in weight.flat}) == [0.0, 1.0, 2.0]

@@ -240,7 +240,8 @@ def _name(plan: Plan, sites: list[Site]) -> None:
 
 def _own_name(plan: Plan, site: Site, assigned: dict[int, str]) -> str | None:
     """The name that a layer is given, or that its result has; a part of the network is called after its function."""
-    result = assigned.get(id(site.call)) if site.layer.helper is None else None
+    made = site.layer.helper is None and not site.layer.recurrent  # else: what the outputs are called says less
+    result = assigned.get(id(site.call)) if made else None
     if site.layer.bias_name is not None:
         return result or _scope_name(plan, site)
     return _literal_name(site.layer.name) or result or _literal_name(_key(plan, site.call))

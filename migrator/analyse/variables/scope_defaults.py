@@ -52,7 +52,7 @@ def _asked(plan: Body, leaf: Leaf, keyword: str) -> ast.expr | None:
 
 def _refuse_inner(layer: Layer, keyword: str, asked: ast.expr) -> None:
     """Raise Unsupported for layers inside which the scope would have to say it."""
-    if layer.vendored and not layer.variables:
+    if layer.recurrent or (layer.vendored and not layer.variables):
         raise Unsupported(f"a recurrent layer stands under variable_scope({keyword}=…)", asked)
     if layer.helper is not None:
         raise Unsupported(f"a helper makes layers under variable_scope({keyword}=…)", asked)
@@ -62,7 +62,7 @@ def _initialized(plan: Body, asked: ast.expr | None, layer: Layer) -> Layer:
     """A layer with the initializer of the variable scope around it, where it has none of its own."""
     if asked is None or layer.constructor == "weight_from_value":
         return layer
-    if layer.recurrent:  # for all kernels of its cells
+    if layer.recurrent and layer.vendored:  # for all kernels of its cells
         if any(is_cell_class(plan.translations, definition) for definition in plan.sublayers.layer_classes):
             raise Unsupported("a recurrent cell of the program stands under variable_scope(initializer=…)", asked)
         return replace(layer, arguments=(*layer.arguments, ("initializer", asked)))

@@ -51,7 +51,12 @@ _SCOPES = {
     "convolution": "conv2d",
     "layernorm": "layer_normalization",
     "layer_norm": "layer_normalization",
+    "basic_lstm_cell": "lstm_cell",
+    "peephole_lstm_cell": "lstm_cell",
+    "multi_rnn_cell": "stacked_rnn_cells",
 }
+_WRAPPERS = re.compile(r"(?:dropout|residual)_wrapper(?:_\d+)?")
+"""Layers around recurrent cells, which TF1 does not name."""
 _NUMBERED = {
     "dense",
     "conv1d",
@@ -62,6 +67,9 @@ _NUMBERED = {
     "embedding",
     "lstm",
     "gru",
+    "lstm_cell",
+    "gru_cell",
+    "basic_rnn_cell",
 } | {
     "batch_normalization",
     "layer_normalization",
@@ -76,11 +84,26 @@ def normalise(name: str) -> tuple[str, ...]:
         return ()
     if len(parts) > 2 and parts[-1] == "embedding_weights" and parts[-2] == f"{parts[-3]}_embedding":
         parts = [*parts[:-2], "weights"]  # a layer with the name of its column: that one's weights in a linear model
+    parts = _of_cells(parts)
     parts[-1] = _LEAVES.get(parts[-1], parts[-1])
     for index, part in enumerate(parts[:-1]):
         stem, number = re.match(r"^(.*?)(_\d+)?$", part).groups()  # type: ignore[union-attr]
         parts[index] = _SCOPES.get(stem, stem) + (number or "")
     return tuple(parts)
+
+
+def _of_cells(parts: list[str]) -> list[str]:
+    """The parts of a variable name of recurrent cells as Keras has them: ``multi_rnn_cell/cell_1/gru_cell/gates/kernel`` ->
+    ``multi_rnn_cell/gru_cell_1/gates_kernel``."""
+    parts = [part for part in parts if not _WRAPPERS.fullmatch(part)]
+    if len(parts) > 1 and parts[-2] in ("gates", "candidate"):
+        parts[-2:] = ["_".join(parts[-2:])]
+    for index, part in enumerate(parts[:-2]):
+        number = re.fullmatch(r"cell(_\d+)", part)
+        if number and index and parts[index - 1].startswith("multi_rnn_cell"):
+            parts[index : index + 2] = [parts[index + 1] + number.group(1)]
+            break
+    return parts
 
 
 def match(
