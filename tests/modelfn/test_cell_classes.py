@@ -40,7 +40,7 @@ def test_layers_of_call_are_made_by_init() -> None:
     assert "class Mixed(OwnCell):" in text and "super(Mixed, self).__init__()" in text
     assert "self.mix = tf.keras.layers.Dense(self._units, activation=tf.tanh)\n" in text
     assert "new = self.mix(tf.concat([inputs, state], 1))" in text
-    assert "= DynamicRNN(Mixed(4))\n" in method(text, "__init__", of="Model")
+    assert "= tf.keras.layers.RNN(Mixed(4), return_sequences=True)\n" in method(text, "__init__", of="Model")
 
 
 BUILD = """

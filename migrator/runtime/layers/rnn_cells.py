@@ -126,8 +126,10 @@ class BasicRNNCell(tf.keras.layers.Layer):
 
 
 class OwnCell(tf.keras.layers.Layer):
-    """Base of the program's own cells, whose `call` takes and gives a state in the structure of their `state_size`. Its layers get
-    their weights by a step with zeros, before the first sequence."""
+    """Base of the program's own cells, whose `call` takes and gives a state in the structure of their `state_size`.
+
+    Its layers get their weights by a step with zeros, before the first sequence.
+    """
 
     state_size: Any
 
