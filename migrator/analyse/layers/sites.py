@@ -270,7 +270,7 @@ def _scoped(plan: Plan, site: Site, letter: str) -> str:
     for call in reversed(scope_calls(plan, site.leaf)):
         scope = _literal_name(call.args[0]) if call.args else None
         if scope is not None:
-            return f"{scope}_{letter}"
+            return scope if letter in scope.split("_") else f"{scope}_{letter}"
     return letter
 
 
