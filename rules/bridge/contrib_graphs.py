@@ -29,7 +29,7 @@ _LAYERS = {
             "embed_sequence one_hot_encoding repeat stack separable_conv2d apply_regularization"
         ).split()
     },
-    **{name: name for name in ("layer_norm", "arg_scope", "add_arg_scope", "optimize_loss")},
+    **{name: name for name in ("layer_norm", "arg_scope", "add_arg_scope", "optimize_loss", "dense_to_sparse")},
     "learning.create_train_op": "slim_create_train_op",
     "convolution2d": "contrib_conv2d",
     "convolution2d_transpose": "contrib_conv2d_transpose",

@@ -126,6 +126,16 @@ def mean_pairwise_squared_error(call: ast.Call, writing: Writing) -> str:
     return format_call(writing.need(name), [*arguments, *weights])
 
 
+def dense_to_sparse(call: ast.Call, writing: Writing) -> str:
+    """The sparse labels of `tf.contrib.layers`."""
+    given = bind(call, "tensor eos_token outputs_collections scope", "dense_to_sparse")
+    if "outputs_collections" in given:
+        raise Unsupported("dense_to_sparse with collections is not migrated yet", given["outputs_collections"])
+    arguments: list[tuple[str | None, str]] = [(None, writing.text(given["tensor"]))]
+    arguments += [("eos_token", writing.text(given["eos_token"]))] if "eos_token" in given else []
+    return format_call(writing.need("dense_to_sparse"), arguments)
+
+
 def sequence_loss(call: ast.Call, writing: Writing) -> str:
     """The loss of `tf.contrib.seq2seq`."""
     signature = (
@@ -193,5 +203,6 @@ EXPRESSIONS: dict[str, Expression] = {
     **{f"tensorflow.losses.{short}": loss(short) for short in _LOSSES},
     "tensorflow.losses.compute_weighted_loss": compute_weighted_loss,
     "tensorflow.losses.mean_pairwise_squared_error": mean_pairwise_squared_error,
+    "tensorflow.contrib.layers.dense_to_sparse": dense_to_sparse,
     "tensorflow.contrib.seq2seq.sequence_loss": sequence_loss,
 }

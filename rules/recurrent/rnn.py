@@ -69,10 +69,18 @@ _LOOPS: dict[str, tuple[str, str, str, str]] = {
         "sequence_length initial_state",
     ),
 }
+_STACKED = "stack_bidirectional_dynamic_rnn"
+_LOOPS[_STACKED] = (
+    "StackedBidirectionalRNN",
+    "cells_fw cells_bw inputs initial_states_fw initial_states_bw dtype sequence_length parallel_iterations time_major scope "
+    "swap_memory",
+    "cells_fw cells_bw",
+    "sequence_length initial_states_fw initial_states_bw",
+)
 LOOPS = {name: signature for name, (_, signature, _, _) in _LOOPS.items()}
 """Their parameters."""
 ZERO_STATE = "tensorflow.nn.rnn_cell.zero_state"
-_SCOPES = {"bidirectional_dynamic_rnn": "bidirectional_rnn"}
+_SCOPES = {"bidirectional_dynamic_rnn": "bidirectional_rnn", _STACKED: "stack_bidirectional_rnn"}
 
 
 def cell(name: str) -> Expression:
@@ -244,8 +252,8 @@ def first_state(call: ast.Call, writing: Writing) -> str:
 
 LAYERS = {
     **dict.fromkeys((LAYER, FORWARD, BACKWARD), plain_loop),
-    **{f"tensorflow.nn.{short}": loop for short in _LOOPS},
-    "tensorflow.contrib.rnn.static_rnn": loop,
+    **{f"tensorflow.nn.{short}": loop for short in _LOOPS if short != _STACKED},
+    **{f"tensorflow.contrib.rnn.{short}": loop for short in ("static_rnn", _STACKED)},
 }
 EXPRESSIONS: dict[str, Expression] = {
     **{module + name: cell(name) for module in _MODULES for name in _CELLS},

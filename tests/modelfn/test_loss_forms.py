@@ -241,3 +241,23 @@ def test_labels_that_get_another_value(above: str, expected: list[str]) -> None:
     lines = [line.strip() for line in text.splitlines()]
     assert [line for line in lines if line in expected] == expected
     assert ("labels = y" in lines) is (expected[0] == "labels = y")
+
+
+TAUGHT = f"""
+if mode == tf.estimator.ModeKeys.EVAL:
+    {LOSS}
+    {EVAL_SPEC.format("loss")}
+distance = tf.reduce_mean(tf.abs(features["{{key}}"] - predictions))
+tf.summary.scalar("distance", distance)
+loss = 0.5 * distance
+{TRAIN_OP}
+{TRAIN_SPEC.format("loss")}
+"""
+
+
+@pytest.mark.parametrize(("key", "guarded"), [("taught", True), ("x", False)])
+def test_what_only_trainings_are_fed_is_looked_up_by_them_alone(key: str, guarded: bool) -> None:
+    """Evaluations may have no such feature: the outputs of a teacher, of which only the loss of a training is computed."""
+    text = method(migrate(model_fn(DENSE, end=TAUGHT.format(key=key))), "compute_loss")
+    block = text.partition("else:\n")[2].partition("loss = ")[0]
+    assert ("distance = " in block and "tf.summary.scalar" in block) is guarded

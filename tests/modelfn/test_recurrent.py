@@ -583,3 +583,20 @@ def test_loops_of_which_parts_are_read(body: str, made: str, used: str) -> None:
 def test_loops_of_which_more_is_read_keep_the_pair(body: str) -> None:
     init, _ = both(body)
     assert "DynamicRNN(" in init or "BidirectionalRNN(" in init
+
+
+STACKED = """
+cells = [tf.nn.rnn_cell.GRUCell(4) for _ in range(2)]
+others = [tf.nn.rnn_cell.GRUCell(4) for _ in range(2)]
+predictions, fw, bw = tf.contrib.rnn.stack_bidirectional_dynamic_rnn(cells, others, x, {given})
+"""
+
+
+def test_layers_of_both_directions_on_top_of_each_other() -> None:
+    init, call = both(STACKED.format(given="dtype=tf.float32, sequence_length=lengths"))
+    assert "self.stack_bidirectional_rnn = StackedBidirectionalRNN(cells, others)" in init
+    assert "self.stack_bidirectional_rnn(x, sequence_length=lengths)" in call
+
+
+def test_layers_of_both_directions_of_another_type_are_left_alone() -> None:
+    assert "float32" in manual_reason(model_fn(HEAD + STACKED.format(given="dtype=tf.float64")))

@@ -14,6 +14,7 @@ from migrator.emit.expressions import Shared
 from migrator.emit.methods.callwriter import CallWriter
 from migrator.emit.methods.lossmetrics import updates
 from migrator.emit.methods.prologue import prologue
+from migrator.resolve.syntax import walk
 from migrator.rewrite import Row, code, defined, given, rows, statements, trimmed
 
 if TYPE_CHECKING:
@@ -46,16 +47,33 @@ class LossWriter(CallWriter):
         """Whether optimizers have losses of their own."""
         self.lacks_others = False
         """Whether evaluations cannot compute all of these."""
+        self._fed: set[Leaf] | None = None
 
     def guard(self, leaf: Leaf) -> str | None:
         """The test that a statement needs. Summaries need none: they are written in training only."""
         if self.others and "eval" in self.modes and "eval" not in leaf.modes and self._reads_training(leaf):
             self.lacks_others = True
             return "training"
+        if "eval" in self.modes and "eval" not in leaf.modes and leaf in self._fed_in_training():
+            return "training"
         missing = {mode for mode in self.modes - leaf.guard if self._read_in(leaf, mode)}
         if not missing or not leaf.defs:
             return None
         return "training" if "train" in leaf.guard else "not training"
+
+    def _fed_in_training(self) -> set[Leaf]:
+        """The statements that need a feature which only trainings are seen to look up: evaluations may be fed without it."""
+        if self._fed is None:
+            plan, leaves = self.plan, self.plan.flow.leaves
+            features = plan.features if isinstance(plan, Plan) else None
+            known = set().union(*(_looked_up(features, leaf) for leaf in leaves if "eval" in leaf.modes))
+            own = [leaf for leaf in self.leaves if "eval" not in leaf.modes]
+            self._fed = {leaf for leaf in own if _looked_up(features, leaf) - known}
+            for leaf in sorted(own, key=lambda leaf: leaf.index) if self._fed else ():
+                needed = plan.slicer.closure(plan.slicer.inputs(leaf), leaf.index, "train", leaf)
+                if needed & self._fed:
+                    self._fed.add(leaf)
+        return self._fed
 
     def _reads_training(self, leaf: Leaf) -> bool:
         """Whether a statement needs what the forward pass computes in training alone."""
@@ -76,6 +94,13 @@ class LossWriter(CallWriter):
             return texts.popitem()[1]
         self.reads_training = True
         return f"{texts['train']} if training else {texts['eval']}"
+
+
+def _looked_up(features: str | None, leaf: Leaf) -> set[str]:
+    """The keys of features that a statement looks up."""
+    subscripts = [node for node in walk(leaf.node) if isinstance(node, ast.Subscript)]
+    keys = [s.slice for s in subscripts if isinstance(s.value, ast.Name) and s.value.id == features]
+    return {key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)}
 
 
 def loss_methods(generator: ModelWriter, leaves: list[Leaf]) -> tuple[Sequence[Row], Sequence[Row]]:
