@@ -10,7 +10,7 @@ from migrator.analyse.function.plan import Plan
 from migrator.analyse.function.translate import is_none
 from migrator.analyse.statements.names import reads
 from migrator.analyse.training.trainop import pauses
-from migrator.analyse.variables.scopes import variable_map
+from migrator.analyse.variables.scopes import variable_pairs
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.reasons import reason_at
@@ -195,7 +195,11 @@ def kind_of(plans: list[Plan]) -> Kind:
     starts = any(plan.starting for plan in plans)
     if starts and len(plans) > 1:
         refused = refused or "values of a checkpoint for one of several model_fns"
-    named = OfModelFn(variable_map(plans[0])) if len(plans) == 1 else None
+    named = (
+        OfModelFn(tuple((name, path) for name, path, _ in variable_pairs(plans[0]) if name))
+        if len(plans) == 1
+        else None
+    )
     shown = any(map(recorded, plans))
     return Kind(
         dicts, refused, summaries, shown, signatures, hooks,

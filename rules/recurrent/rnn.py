@@ -239,9 +239,10 @@ def plain_loop(call: ast.Call, name: str, resolve: Resolve) -> Layer:
         "tf.keras.layers.RNN",
         ((None, given["cell"]), *((argument, "True") for argument, value in told if value)),
         ((None, given["inputs"]), *((n, given[n]) for n in ("mask",) if masked)),
-        {FORWARD: "forward_rnn", BACKWARD: "backward_rnn"}.get(name, "rnn"),
+        {FORWARD: "bidirectional_rnn/fw", BACKWARD: "bidirectional_rnn/bw"}.get(name, "rnn"),
         given.get("scope"),
         recurrent=True,
+        attribute={FORWARD: "forward_rnn", BACKWARD: "backward_rnn"}.get(name),
     )
 
 

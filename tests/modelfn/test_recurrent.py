@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from modelfn.programs import manual_reason, method, migrate, model_fn
+from modelfn.programs import manual_reason, method, migrate, model_fn, run, units
 
 HEAD = "x = features['x']\nlengths = features['z']\n"
 LOOP = "outputs, state = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)\npredictions = outputs"
@@ -600,3 +600,17 @@ def test_layers_of_both_directions_on_top_of_each_other() -> None:
 
 def test_layers_of_both_directions_of_another_type_are_left_alone() -> None:
     assert "float32" in manual_reason(model_fn(HEAD + STACKED.format(given="dtype=tf.float64")))
+
+
+def test_the_scopes_of_recurrent_layers_are_known_to_the_comparison() -> None:
+    body = f"""
+with tf.variable_scope("enc"):
+    (a, b), _ = tf.nn.bidirectional_dynamic_rnn({GRU}, {GRU}, x, dtype=tf.float32)
+_, predictions = tf.nn.dynamic_rnn({GRU}, a + b, dtype=tf.float32, scope="dec")
+"""
+    (unit,) = units(run(model_fn(HEAD + body)))
+    assert dict(unit.variables) == {
+        "enc/bidirectional_rnn/fw/": "forward_rnn",
+        "enc/bidirectional_rnn/bw/": "backward_rnn",
+        "dec/": "dec",
+    }

@@ -13,6 +13,8 @@ from migrator.parity.probe.recorded.mapping import (
     best_fitting,
     expand,
     fitting,
+    folders,
+    inside,
     match,
     normalise,
 )
@@ -217,3 +219,33 @@ def test_what_a_migration_knows_gives_way_where_a_condition_decides_which_layers
     assert case.variables == () and len(case.derived) == 1  # a hint, which `best_fitting` leaves out where sizes differ
     old, new = Variable("dense_1/kernel", (8, 1)), Variable("model/dense/kernel", (4, 8))
     assert fitting([(old, new)]) == []
+
+
+def test_variables_of_cells_pair_inside_of_the_scopes_of_their_layers() -> None:
+    old = [
+        Variable(f"enc/bidirectional_rnn/{way}/multi_rnn_cell/cell_{index}/lstm_cell/{leaf}", shape)
+        for way in ("fw", "bw")
+        for index in range(2)
+        for leaf, shape in (("bias", (12,)), ("kernel", (6, 12)))
+    ]
+    new = [
+        Variable(f"model/rnn{suffix}/stacked_rnn_cells/{wrapper}lstm_cell_{index}/{leaf}", shape)
+        for suffix, cells in (("", (3, 4)), ("_1", (7, 8)))
+        for index in cells
+        for leaf, shape in (("kernel", (6, 12)), ("bias", (12,)))
+        for wrapper in ("dropout_wrapper/",)
+    ]
+    assert folders("enc/bidirectional_rnn/bw/", [v.name for v in old]) == ["enc/bidirectional_rnn/bw/"]
+    pairs = inside("enc/bidirectional_rnn/bw/", old, new[4:], ordered=False)
+    assert [(a.name.split("/")[4:], b.name.split("/")[-2:]) for a, b in pairs] == [
+        (["cell_0", "lstm_cell", "bias"], ["lstm_cell_7", "bias"]),
+        (["cell_0", "lstm_cell", "kernel"], ["lstm_cell_7", "kernel"]),
+        (["cell_1", "lstm_cell", "bias"], ["lstm_cell_8", "bias"]),
+        (["cell_1", "lstm_cell", "kernel"], ["lstm_cell_8", "kernel"]),
+    ]
+    assert inside("enc/bidirectional_rnn/bw/", old, new[5:], ordered=False) == []
+
+
+def test_scopes_of_turns_are_in_the_order_of_their_numbers() -> None:
+    names = [f"layer_{index}/rnn/gru_cell/gates/kernel" for index in (10, 2, 1)] + ["other/rnn/gru_cell/gates/kernel"]
+    assert folders("layer_*/rnn/", names) == ["layer_1/rnn/", "layer_2/rnn/", "layer_10/rnn/"]

@@ -54,6 +54,8 @@ class Layer:
     """Argument with the momentum of moving statistics, which TF1 only updates through UPDATE_OPS."""
     keras: bool = False
     """Whether it is a layer of Keras in TF1 already, which adds nothing to the collections of the graph."""
+    attribute: str | None = None
+    """What the attribute is called that holds it, if not after its scope."""
     applied: tuple[tuple[str, str], ...] = ()
     """Arguments of the call of the object where the program gives none: ``("training", "False")``."""
     vendored: bool = False

@@ -12,7 +12,9 @@ from migrator.analyse.layers.site import Site
 
 def kind_of(site: Site) -> str:
     """What a layer without a name is called: ``dense``."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", site.layer.scope).lower()  # contrib's dropout is called Dropout
+    return (
+        site.layer.attribute or re.sub(r"(?<=[a-z])(?=[A-Z])", "_", site.layer.scope).lower()
+    )  # contrib's dropout is called Dropout
 
 
 def kinds_of(sites: Sequence[Site], is_anonymous: Callable[[str], object]) -> dict[int, str]:

@@ -184,14 +184,16 @@ def _begins_with_literal(node: ast.expr | None) -> bool:
 
 
 def variable_pairs(plan: Body) -> Iterator[tuple[str, str, Sites]]:
-    """TF1 name (empty where it is not known), attribute path, and the sites that lead to each variable; ``*`` is a
-    running number."""
-    return _pairs(plan, plan.sites, "", "", {}, {}, False)
+    """TF1 name (empty where it is not known), attribute path, and the sites that lead to each variable, but for those of
+    recurrent cells; ``*`` is a running number."""
+    return (pair for pair in _pairs(plan, plan.sites, "", "", {}, {}, False) if not pair[0].endswith("/"))
 
 
 def variable_map(plan: Body) -> tuple[tuple[str, str], ...]:
-    """Pairs of TF1 variable name and attribute path, where both are known from the source."""
-    return tuple((name, attribute) for name, attribute, _ in variable_pairs(plan) if name)
+    """Pairs of TF1 variable name and attribute path, where both are known from the source; of a recurrent layer, its scope
+    (``rnn/``) and the path of the layer."""
+    found = _pairs(plan, plan.sites, "", "", {}, {}, False)
+    return tuple((name, attribute) for name, attribute, _ in found if name)
 
 
 def names_of_variables(plan: Body) -> Iterator[tuple[str, Sites]]:
@@ -272,9 +274,12 @@ def _pairs(
                 continue
             yield from _pairs(helper, helper.sites, scope + prefix, inner, known, numbers, turns, outer)
             continue
-        if site.layer.recurrent and path is None:  # which variables there are, the cells tell at run time
+        if site.layer.recurrent:  # which variables there are, the cells tell at run time
             called = _name_of_recurrent(plan, site, names)
-            yield f"{scope}{prefix}{called}*" if called is not None else "", "", (*around, site)
+            if path is None:
+                yield f"{scope}{prefix}{called}*" if called is not None else "", "", (*around, site)
+            elif called and not site.layer.late:
+                yield f"{scope}{prefix}{called}", own_path, (*around, site)
             continue
         own = _own_name(site, numbers, scope + prefix, names, repeated or _in_turns(plan, site))
         if own is None:

@@ -18,7 +18,7 @@ from . import program
 from .keras_choice import choose_keras
 from .recorded import mapping
 from .recorded.slots import POWERS, StateError, is_state, slots
-from .replay import model_variables, resolve, variable_name
+from .replay import model_variables, pairs_of_layers, resolve, variable_name
 
 _TF1_ORDER = {frozenset({"rms", "momentum", "mg"}): ["rms", "mg", "momentum"]}
 """Slots that TF1 makes in another order than the vendored optimizer names them."""
@@ -124,6 +124,9 @@ class Conversion:
         for entries in self.explicit:
             models.append([])
             for pattern, path in entries:
+                if pattern.endswith("/"):
+                    models[-1] += pairs_of_layers(model, pattern, path, old, list(zip(fresh, variables)), ordered=False)
+                    continue
                 expanded, targets = mapping.expand(pattern, names), resolve(model, path)
                 for name, target in zip(expanded, targets) if len(expanded) == len(targets) else ():
                     models[-1] += [(by_name[name], fresh[k]) for k, v in enumerate(variables) if v is target]

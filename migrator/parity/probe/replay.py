@@ -191,6 +191,8 @@ class Replay:
     ) -> list[tuple[mapping.Variable, mapping.Variable]]:
         """The pairs that a pattern of names and an attribute path stand for; none where they fit different numbers of
         variables, which is noted where the user `said` them."""
+        if pattern.endswith("/"):
+            return pairs_of_layers(model, pattern, path, old, list(zip(new, self._found)), ordered=True)
         by_name = {variable.name: variable for variable in old}
         names, targets = mapping.expand(pattern, list(by_name)), resolve(model, path)
         if len(names) != len(targets):
@@ -359,6 +361,23 @@ def copies_at_start(model: Any) -> list[tuple[Any, Any]]:
 
 def variable_name(variable: Any) -> str:
     return str(getattr(variable, "path", None) or variable.name).split(":")[0]
+
+
+def pairs_of_layers(
+    model: Any,
+    pattern: str,
+    path: str,
+    old: Sequence[mapping.Variable],
+    new: Sequence[tuple[mapping.Variable, Any]],
+    ordered: bool,
+) -> list[tuple[mapping.Variable, mapping.Variable]]:
+    """The pairs of the variables of some scopes and those of the layers that a path leads to; `new` has each with what it is."""
+    scopes, layers = mapping.folders(pattern, [variable.name for variable in old]), resolve(model, path)
+    pairs = []
+    for scope, layer in zip(scopes, layers) if len(scopes) == len(layers) else ():
+        held = {id(weight) for weight in layer.weights}
+        pairs += mapping.inside(scope, old, [named for named, weight in new if id(weight) in held], ordered)
+    return pairs
 
 
 def resolve(root: Any, path: str) -> list[Any]:

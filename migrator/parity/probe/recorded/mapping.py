@@ -142,6 +142,24 @@ def match(
     return sorted(pairs, key=lambda pair: rank[id(pair.old)])
 
 
+def folders(pattern: str, names: Sequence[str]) -> list[str]:
+    """The scopes that a pattern with a slash at its end stands for, as `expand` orders them: ``layer_*/rnn/``."""
+    parts = [name.split("/") for name in names]
+    scopes = {"/".join(part[:depth]) for part in parts for depth in range(1, len(part))}
+    return [f"{scope}/" for scope in expand(pattern[:-1], sorted(scopes))]
+
+
+def inside(
+    scope: str, old: Sequence[Variable], new: Sequence[Variable], ordered: bool
+) -> list[tuple[Variable, Variable]]:
+    """The pairs of the variables in a scope with those of the layer that has it; none where they do not fit."""
+    try:
+        pairs = match([variable for variable in old if variable.name.startswith(scope)], new, ordered=ordered)
+    except MappingError:
+        return []
+    return [(pair.old, pair.new) for pair in pairs]
+
+
 def fitting(pairs: Sequence[tuple[Variable, Variable]]) -> list[tuple[Variable, Variable]]:
     """Those of the `pairs` that have equal sizes and no variable in common with others."""
     count: dict[int, int] = defaultdict(int)
