@@ -70,9 +70,9 @@ def test_what_only_predictions_compute_stands_where_they_return() -> None:
     text = assert_same(model_fn(CODE + predict, end=END))
     assert """
     if labels is None:
-        code = tf.round(code)
-        code = code * 2.0
-        return {"code": code}
+        predicted_code = tf.round(code)
+        predicted_code = predicted_code * 2.0
+        return {"code": predicted_code}
 """ in method(text, "call")
 
 
