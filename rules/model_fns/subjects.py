@@ -31,13 +31,13 @@ _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+")
 # What folders of checkpoints and files of programs are called whatever they are about.
 _SAYS_NOTHING = frozenset(
     """
-    a after an and as at b base before builder c checkpoint checkpoints chief ckpt ckpts cli cluster code cpu custom cwd
+    a after an and as at b base before builder c canned checkpoint checkpoints chief ckpt ckpts cli cluster code cpu custom cwd
     data default demo dest destination dir directory distributed entry entrypoint est estimator estimators eval evaluate
     evaluation evaluator example examples exp experiment experiments export exported exports file files final
     finished fit fn folder folders for function functions gpu graph helper helpers here home horovod init job keras
     launch launcher lib local log logdir logs main migrated migration mirrored mode model modeldir modeling models
     module multi multiworker my native new nn notebook of old on out output outputs path paths plain pred predict
-    prediction predictions program ps result results root run runner running runs save saved savedmodel saver script
+    premade prediction predictions program ps result results root run runner running runs save saved savedmodel saver script
     scripts serve server serving session single solution somewhere start starter storage store strategy summaries
     summary task tasks temp temporary tensorboard tensorflow test testing tests tf tf1 tf2 the there tmp tpu train
     trained trainer training try tutorial untitled use using util utils v1 v2 version with work workdir worker

@@ -66,7 +66,11 @@ from ..experiments import namespaces, run_configs, spelled
 from ..exports import named_placeholders, split_receivers
 from ..hooks import logged_modes, logging_classes, made_hooks, nested_hooks, writer_caches
 from ..initializers import chosen_initializers, own_initializers
-from ..inputs import fed_iterators, read_batches
+from ..inputs import (
+    fed_iterators,
+    read_batches,
+    returned_arrays,
+)
 from ..layers import (
     chosen_layers,
     entered_scopes,
@@ -145,6 +149,7 @@ FILES: tuple[Desugaring[OfFiles], ...] = (
     kept_configs.expand,
     handed_configs.expand,
     named_estimators.expand,
+    returned_arrays.expand,
     fed_iterators.expand,
     rebound_inputs.expand,
     read_batches.expand,
