@@ -98,13 +98,35 @@ def _entries(module: Module, node: ast.expr) -> list[tuple[str, ast.expr]] | Non
     made = _followed(module, node)
     if isinstance(made, ast.Call) and isinstance(made.func, ast.Name) and made.func.id == "dict" and not made.args:
         return [(k.arg, k.value) for k in made.keywords if k.arg is not None] if made.keywords else None
-    if not isinstance(made, ast.Dict) or not made.keys:
+    if not isinstance(made, ast.Dict):
         return None
-    if isinstance(node, ast.Name) and len(module.loads_of(node.id, module.scope(node).lookup(node.id))) > 1:
-        return None  # something may be added to it
-    pairs = zip(made.keys, made.values)
-    found = [(k.value, v) for k, v in pairs if isinstance(k, ast.Constant) and isinstance(k.value, str)]
-    return found if len(found) == len(made.keys) else None
+    pairs: list[tuple[ast.expr | None, ast.expr]] = [*zip(made.keys, made.values)]
+    added = _added(module, node) if isinstance(node, ast.Name) else []
+    if added is None:
+        return None
+    pairs += added
+    found = {k.value: v for k, v in pairs if isinstance(k, ast.Constant) and isinstance(k.value, str)}
+    return [*found.items()] if found and len(found) == len(pairs) else None
+
+
+def _added(module: Module, name: ast.Name) -> list[tuple[ast.expr | None, ast.expr]] | None:
+    """What statements of the function add to a dict before it is returned; None where it is read otherwise."""
+    found: list[tuple[ast.expr | None, ast.expr]] = []
+    for load in module.loads_of(name.id, module.scope(name).lookup(name.id)):
+        entry = module.parent(load)
+        statement = module.statement(load)
+        if load is name:
+            continue
+        if (
+            not isinstance(entry, ast.Subscript)
+            or not isinstance(statement, ast.Assign)
+            or statement.targets != [entry]
+        ):
+            return None
+        if module.parent(statement) is not module.parent(module.statement(name)):
+            return None
+        found.append((entry.slice, statement.value))
+    return found
 
 
 def _metric(module: Module, node: ast.expr, head: str) -> str | None:

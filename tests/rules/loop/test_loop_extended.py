@@ -50,6 +50,31 @@ def test_a_metric_is_one_of_keras(added: str) -> None:
     assert "model = DNNRegressor([4], COLUMNS)\nmodel.compile(" in text and ".fit(" in text
 
 
+FILLED = """def more(labels, predictions):
+    metrics = {}
+    values = tf.squeeze(predictions["predictions"])
+    metrics["rmse"] = tf.metrics.root_mean_squared_error(labels, values)
+    metrics["mae"] = tf.metrics.mean_absolute_error(labels, values)
+    return metrics
+
+
+"""
+
+
+def test_metrics_that_are_added_to_a_dict() -> None:
+    text = written(f"{FILLED}{MADE}estimator = tf.estimator.add_metrics(estimator, more)\n{USES}")
+    assert RMSE in text and 'MeanAbsoluteError(name="mae")' in text and "def more" not in text
+
+
+@pytest.mark.parametrize(
+    "more", ["    show(metrics)\n", "    metrics.update(others)\n", "    metrics[labels] = values\n"]
+)
+def test_a_dict_that_is_read_otherwise_stays(more: str) -> None:
+    filled = FILLED.replace("    return", f"{more}    return")
+    outcome = run(f"{HEAD}{filled}{MADE}estimator = tf.estimator.add_metrics(estimator, more)\n{USES}")[PATH]
+    assert "def more" in outcome.after.decode()
+
+
 def test_an_estimator_that_a_function_returns() -> None:
     build = f"def build():\n    {MADE}    return tf.contrib.estimator.add_metrics(estimator, my_rmse)\n\n\nestimator = build()\n"
     text = written(METRIC + build + USES)
