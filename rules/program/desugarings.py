@@ -43,6 +43,7 @@ from ..contrib import (
 )
 from ..desugar import (
     clocked_saves,
+    collected_turns,
     device_filters,
     gathered_arguments,
     handed_entries,
@@ -198,6 +199,7 @@ FUNCTIONS: tuple[Desugaring[OfFunction], ...] = (
     settled_choices.expand,
     known_nones.expand,
     hoisted_counts.expand,
+    collected_turns.expand,
     unpaired_metrics.expand,
     metric_tables.expand,
     metric_loops.expand,

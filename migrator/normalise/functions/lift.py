@@ -48,12 +48,58 @@ def nested_function(drafts: Drafts, module: Module, function: ast.FunctionDef) -
             if holder is None or holder.kind != "function":
                 raise Stuck(f"`{name}` is not seen where the nested function is called", call)
     new = free_name(module, function, outer)
+    for name in captured:
+        fields = _fields(drafts, module, function, name)
+        if fields:
+            return _with_fields(module, function, calls, name, fields)
     changes = moved(module, function, new, captured)
     for call in calls:
         if new != function.name:
             changes.append(Replace(call.func, new))
         if captured:
             changes.append(keywords(module, call, {name: name for name in captured}))
+    return Change.every((module, change) for change in changes)
+
+
+def _fields(drafts: Drafts, module: Module, function: ast.FunctionDef, name: str) -> dict[str, list[ast.Attribute]]:
+    """The attributes that a nested function reads of an object of a class of the program, by their names, if it does no more
+    with the object."""
+    found: dict[str, list[ast.Attribute]] = {}
+    for node in walk(function):
+        if not isinstance(node, ast.Name) or node.id != name:
+            continue
+        made = module.assignment(node)
+        owner = (
+            drafts.project.definition(module, made.value.func) if made and isinstance(made.value, ast.Call) else None
+        )
+        field, user = module.parent(node), module.parent(module.parent(node) or node)
+        if owner is None or not isinstance(owner.node, ast.ClassDef):
+            return {}
+        if not isinstance(field, ast.Attribute) or not isinstance(field.ctx, ast.Load):
+            return {}
+        if isinstance(user, ast.Call) and user.func is field:
+            return {}
+        found.setdefault(field.attr, []).append(field)
+    return found
+
+
+def _with_fields(
+    module: Module, function: ast.FunctionDef, calls: list[ast.Call], name: str, fields: dict[str, list[ast.Attribute]]
+) -> list[Change]:
+    """The edits that hand a nested function these attributes of the object `name`, which it reads no more. Raises Stuck."""
+    args = function.args
+    if (
+        args.vararg
+        or args.kwarg
+        or {arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)} & fields.keys()
+    ):
+        raise Stuck("a function with *args or **kwargs is not moved", function)
+    told = {field: module.unused_name(field, function.body[0]) for field in fields}
+    read = {id(place): told[field] for field, places in fields.items() for place in places}
+    changes: list[rewrite.Change] = [Replace(p, read[id(p)]) for places in fields.values() for p in places]
+    changes += [keywords(module, call, {told[field]: f"{name}.{field}" for field in fields}) for call in calls]
+    new = with_parameters(module.cst.statement(function), add=[*told.values()])
+    changes.append(Replace(function, new))
     return Change.every((module, change) for change in changes)
 
 
