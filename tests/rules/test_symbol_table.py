@@ -146,6 +146,8 @@ def one(before: str, after: str, head: str = V1) -> None:
         ("tf.div(x, y)", "tf.compat.v1.div(x, y)"),
         ("tf.VERSION", "tf.version.VERSION"),
         ("tf.extract_image_patches(x, a, b, c, 'SAME')", "tf.image.extract_patches(x, a, b, c, 'SAME')"),
+        ("tf.strings.split(x)", "tf.compat.v1.strings.split(x)"),  # a SparseTensor by default
+        ("tf.nn.ctc_beam_search_decoder(x, a)", "tf.compat.v1.nn.ctc_beam_search_decoder(x, a)"),  # merges by default
         # hostile layout
         ("tf . gfile\\\n.MakeDirs(p)", "tf.io.gfile.makedirs(p)"),
         ("f'{tf.log(x)!r:>{tf.to_int32(w)}}'", "f'{tf.math.log(x)!r:>{tf.cast(w, tf.int32)}}'"),
