@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 NAME, _MARK = TAKEN.rsplit(".", 1)
 _SIGNATURE = "pred true_fn false_fn strict name fn1 fn2"
-_TRAINING = frozenset({"minimize", "apply_gradients"})
+STEPS = frozenset({"minimize", "apply_gradients"})
 _DEPTH = 4
 """How many calls of functions are followed."""
 
@@ -62,7 +62,7 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
         return []
     predicate = given.get("pred")
     branches = [given.get("true_fn", given.get("fn1")), given.get("false_fn", given.get("fn2"))]
-    if predicate is None or not any(b is not None and _trains(drafts.project, module, b) for b in branches):
+    if predicate is None or not any(b is not None and trains(drafts.project, module, b) for b in branches):
         return []
     first, second = (_value(drafts.project, module, branch) for branch in branches)
     if first is None or second is None:
@@ -79,12 +79,12 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
     return spelled(module, call, "train_op", make)
 
 
-def _trains(project: Project, module: Module, node: ast.AST, depth: int = 0) -> bool:
+def trains(project: Project, module: Module, node: ast.AST, depth: int = 0) -> bool:
     """Whether a function, or what it calls, takes a step of an optimizer."""
     if isinstance(node, (ast.Name, ast.Attribute)):
         return _definition_trains(project, project.definition(module, node), depth)
     calls = [n for n in walk(node) if isinstance(n, ast.Call)]
-    if any(isinstance(n.func, ast.Attribute) and n.func.attr in _TRAINING for n in calls):
+    if any(isinstance(n.func, ast.Attribute) and n.func.attr in STEPS for n in calls):
         return True
     return any(_definition_trains(project, project.definition(module, n.func), depth) for n in calls)
 
@@ -92,7 +92,7 @@ def _trains(project: Project, module: Module, node: ast.AST, depth: int = 0) -> 
 def _definition_trains(project: Project, found: Definition | None, depth: int) -> bool:
     if found is None or not isinstance(found.node, ast.FunctionDef) or depth >= _DEPTH:
         return False
-    return _trains(project, found.module, found.node, depth + 1)
+    return trains(project, found.module, found.node, depth + 1)
 
 
 def _value(project: Project, module: Module, branch: ast.expr | None) -> cst.BaseExpression | None:

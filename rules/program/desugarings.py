@@ -107,7 +107,14 @@ from ..model_fns import (
     templates,
     training_constants,
 )
-from ..optimizers import conditional_steps, created_train_ops, optimize_loss, optimizer_wrappers
+from ..optimizers import (
+    conditional_steps,
+    created_train_ops,
+    listed_variables,
+    named_steps,
+    optimize_loss,
+    optimizer_wrappers,
+)
 from ..recurrent import dropout_by_condition, plain_loops, zero_states
 from ..symbols import package_aliases, step_keys
 from . import handed_imports
@@ -178,6 +185,8 @@ CALLS: tuple[Desugaring[OfCall], ...] = (
     argument_scopes.expand,
     head_specs.expand,
     conditional_steps.expand,
+    named_steps.expand,
+    listed_variables.expand,
     chosen_calls.expand,
     handed_entries.expand,
     zero_states.expand,

@@ -116,7 +116,7 @@ def _last(leaves: list[Leaf], name: str) -> list[Leaf]:
 
 
 def _elements(plan: Plan, node: ast.expr, at: Leaf) -> list[tuple[ast.expr, Leaf]]:
-    """The parts of an argument of ``tf.group``, which takes nested lists, and where each stands."""
+    """The parts of an argument of ``tf.group`` or of control dependencies, which take lists, and where each stands."""
     node = node.value if isinstance(node, ast.Starred) else node
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         return [*_elements(plan, node.left, at), *_elements(plan, node.right, at)]
@@ -150,7 +150,10 @@ def _gathered(plan: Plan, node: ast.Name, at: Leaf) -> list[tuple[ast.expr, Leaf
 
 
 def appended(node: ast.AST, name: str | None = None) -> ast.expr | None:
-    """``op`` of ``train_ops.append(op)``, or ``ops`` of ``train_ops.extend(ops)``, starred."""
+    """``op`` of ``train_ops.append(op)``, or ``ops`` of ``train_ops.extend(ops)`` and ``train_ops += ops``, starred."""
+    if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and isinstance(node.target, ast.Name):
+        same = name is None or node.target.id == name
+        return ast.copy_location(ast.Starred(node.value, ast.Load()), node) if same else None
     call = node.value if isinstance(node, ast.Expr) else None
     if not isinstance(call, ast.Call) or not is_method(call, "append", "extend") or len(call.args) != 1:
         return None
@@ -194,9 +197,9 @@ def dependencies(plan: Plan, at: Leaf, value: ast.expr | None = None) -> list[li
             if _only_updates(plan, argument, leaf):
                 parts.append([[Part()]])
                 continue
-            for element in argument.elts if isinstance(argument, (ast.List, ast.Tuple)) else [argument]:
+            for element, place in _elements(plan, argument, leaf):
                 try:
-                    parts.append(ways(plan, element, leaf))
+                    parts.append(ways(plan, element, place))
                 except Unsupported as problem:
                     raise Unsupported(
                         "a control dependency that is more than UPDATE_OPS is not migrated yet", call

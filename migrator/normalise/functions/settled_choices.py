@@ -43,6 +43,8 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
         return dense(x, name="project")
     ```
 
+    So is what stands below such a condition, unless the program says ``if None:`` itself.
+
     A condition that asks whether the answer to a comparison is None is no condition.
 
     ```python
@@ -62,27 +64,40 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
     """
     found = next(filter(None, (_settled(module, statement) for statement in function.body)), [])
     found = found or next(filter(None, (_arm(module, node) for node in walk(function))), [])
-    return found or next(filter(None, (_known(module, node) for node in walk(function))), [])
+    return found or next(filter(None, (_known(drafts, module, node) for node in walk(function))), [])
 
 
-def _known(module: Module, node: ast.AST) -> list[Change]:
-    """``if name is not None:`` where the name stands for the answer to a comparison, or for a literal."""
-    test = node.test if isinstance(node, ast.If) else None
-    if not isinstance(node, ast.If) or not isinstance(test, ast.Compare) or not is_none(test.comparators[0]):
+def _known(drafts: Drafts, module: Module, node: ast.AST) -> list[Change]:
+    """``if name is not None:`` where the name stands for the answer to a comparison, or for a literal, and ``if None:``, as
+    conditions become that are given a default."""
+    if not isinstance(node, ast.If):
         return []
     above = module.parent(node)
     chained = isinstance(above, ast.If) and above.orelse == [node]
-    made = module.assignment(test.left)
-    if (
-        chained
-        or made is None
-        or not isinstance(made.value, _NEVER_NONE)
-        or not isinstance(test.ops[0], (ast.Is, ast.IsNot))
-    ):
+    holds = _never_none(module, node.test)
+    holds = _given(drafts, module, node.test) if holds is None else holds
+    body = node.body if holds else node.orelse
+    if chained or holds is None or (not holds and len(body) == 1 and isinstance(body[0], ast.If)):
         return []
-    body = node.body if isinstance(test.ops[0], ast.IsNot) else node.orelse
     lines: list[Statement] = [*map(module.cst.statement, body)]
     return Change.of(module, Replace(node, lines) if lines else Remove(node))
+
+
+def _never_none(module: Module, test: ast.expr) -> bool | None:
+    """Whether a condition holds that asks if a value is None that is none; None for other conditions."""
+    if not isinstance(test, ast.Compare) or not is_none(test.comparators[0]):
+        return None
+    made = module.assignment(test.left)
+    if made is None or not isinstance(made.value, _NEVER_NONE) or not isinstance(test.ops[0], (ast.Is, ast.IsNot)):
+        return None
+    return isinstance(test.ops[0], ast.IsNot)
+
+
+def _given(drafts: Drafts, module: Module, test: ast.expr) -> bool | None:
+    """Whether a condition on constants holds, which the program does not have itself; None for other conditions."""
+    holds = _holds(test)
+    own = f"if {module.segment(test)}:"
+    return None if any(own in original.text for original in drafts.originals) else holds
 
 
 def _arm(module: Module, node: ast.AST) -> list[Change]:
