@@ -11,7 +11,7 @@ from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.returns import own_statements
 from migrator.resolve.module import Module
-from migrator.resolve.syntax import is_name, walk
+from migrator.resolve.syntax import walk
 from migrator.rewrite import Replace, Unprintable, code, expr
 
 from .folded_texts import folded_text, quoted
@@ -173,14 +173,14 @@ def _written(module: Module, node: ast.expr) -> list[ast.expr]:
     """The parts of a list in the head of a loop, or of a `zip` of such lists."""
     if isinstance(node, (ast.List, ast.Tuple)):
         return node.elts
-    if (
-        isinstance(node, ast.Call)
-        and is_name(node.func, "zip")
-        and not module.bindings(node.func)
-        and not node.keywords
-    ):  # type: ignore[arg-type]
+    function = node.func if isinstance(node, ast.Call) and not node.keywords else None
+    if isinstance(node, ast.Call) and isinstance(function, ast.Name) and function.id == "zip":
         columns = [part.elts for part in node.args if isinstance(part, (ast.List, ast.Tuple))]
-        if len(columns) == len(node.args) and len({len(column) for column in columns}) == 1:
+        if (
+            not module.bindings(function)
+            and len(columns) == len(node.args)
+            and len({len(column) for column in columns}) == 1
+        ):
             return [ast.Tuple([*row], ast.Load()) for row in zip(*columns)]
     return []
 

@@ -105,6 +105,7 @@ from ..model_fns import (
     gathered_specs,
     own_methods,
     templates,
+    text_keys,
     training_constants,
 )
 from ..optimizers import (
@@ -232,6 +233,7 @@ FUNCTIONS: tuple[Desugaring[OfFunction], ...] = (
     scoped_summaries.expand,
     kept_iterators.expand,
     training_constants.expand,
+    text_keys.expand,
 )
 """Those of a whole function that a model_fn reaches, or of the model_fn, when no call of any is left to rewrite."""
 
