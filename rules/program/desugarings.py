@@ -64,7 +64,7 @@ from ..desugar import (
 from ..distribute import cluster_sizes
 from ..estimator_calls import idle_sessions
 from ..experiments import namespaces, run_configs, spelled
-from ..exports import named_placeholders, split_receivers
+from ..exports import named_placeholders, returned_receivers, split_receivers
 from ..hooks import logged_modes, logging_classes, made_hooks, nested_hooks, writer_caches
 from ..initializers import chosen_initializers, own_initializers
 from ..inputs import (
@@ -237,7 +237,12 @@ FUNCTIONS: tuple[Desugaring[OfFunction], ...] = (
 )
 """Those of a whole function that a model_fn reaches, or of the model_fn, when no call of any is left to rewrite."""
 
-PLAIN: tuple[Desugaring[OfFiles], ...] = (made_hooks.expand, clocked_saves.expand, cluster_sizes.expand)
+PLAIN: tuple[Desugaring[OfFiles], ...] = (
+    made_hooks.expand,
+    clocked_saves.expand,
+    cluster_sizes.expand,
+    returned_receivers.expand,
+)
 """Those of the files of a program that is to be plain Keras: where that fails, it keeps its own ways beside helpers."""
 PLACED = placed_estimators.expand
 """The last one of these, without which a program is migrated anew where it is not plain with it."""
