@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from migrator.parity.judge.initial_values import compare_initial_values, same_distribution
+from migrator.parity.probe.recorded.drawn import Initializers, of_graph
 from migrator.parity.probe.recorded.store import SAMPLED, Reader, Writer, sample
 
 Draw = Callable[[np.random.RandomState, int], Any]
@@ -100,6 +101,61 @@ def test_variables_of_a_recording(tmp_path: Path, filled: bool) -> None:
     text = "initial values: model 1, w: initial values are of another distribution: old all 0, new all 1"
     assert [str(one) for one in compare_initial_values("model 1, ", 0, *readers)] == ([] if filled else [text])
     assert compare_initial_values("", 1, *readers) == []
+
+
+@pytest.mark.parametrize(
+    ("factor", "more", "differs"),
+    [
+        (1.0, 1.0, False),
+        (1.4, 1.4, True),  # too little to be seen in 32 values
+        (1.4, None, False),
+        (1.0, 9.0, False),  # not where the first values come from
+    ],
+)
+def test_small_variables_are_told_by_what_is_drawn_again(
+    tmp_path: Path, factor: float, more: float | None, differs: bool
+) -> None:
+    random = np.random.RandomState(0)
+    values = [random.randn(32).astype(np.float32), factor * random.randn(32).astype(np.float32)]
+    old, new = Writer(str(tmp_path / "old")), Writer(str(tmp_path / "new"))
+    entry = {"name": "w", "value": old.array(values[0]), "drawn": old.array(random.randn(4096).astype(np.float32))}
+    old.event("variables", stream=0, kind="train", variables=[{**entry, "trainable": True}])
+    drawn = {} if more is None else {"w": new.array(more * random.randn(4096).astype(np.float32))}
+    new.event("initial", stream=0, variables={"w": new.array(values[1])}, drawn=drawn)
+    old.close(), new.close()
+    found = compare_initial_values("", 0, Reader(str(tmp_path / "old")), Reader(str(tmp_path / "new")))
+    assert len(found) == differs
+
+
+@pytest.mark.parity
+def test_graphs_draw_their_initial_values_again() -> None:
+    v1 = pytest.importorskip("tensorflow").compat.v1
+    with v1.Graph().as_default(), v1.Session() as session:
+        v1.set_random_seed(1)
+        names = {"normal": v1.random_normal_initializer(), "ones": v1.ones_initializer(), "one": v1.ones_initializer()}
+        made = {name: v1.get_variable(name, [1 if name == "one" else 8, 1], initializer=i) for name, i in names.items()}
+        made["large"] = v1.get_variable("large", [5000])
+        session.run(v1.global_variables_initializer())
+        first = session.run(made["normal"])
+        found = of_graph(session, made)
+        assert list(found) == ["normal"] and found["normal"].size == 512 and 0.8 < found["normal"].std() < 1.2
+        assert np.array_equal(session.run(made["normal"]), first)
+
+
+@pytest.mark.parity
+def test_layers_draw_their_initial_values_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    keras = pytest.importorskip("tensorflow").keras
+    monkeypatch.setattr(keras.layers.Layer, "add_weight", keras.layers.Layer.add_weight)
+    initializers = Initializers()
+    initializers.install()
+    dense = keras.layers.Dense(8, kernel_initializer="lecun_uniform")
+    dense.build([None, 4])
+    limit = (3 / 4) ** 0.5
+    drawn = initializers.drawn(dense.kernel, dense.kernel.numpy())
+    assert drawn.size == 2048 and 0.99 * limit < drawn.max() <= limit
+    assert initializers.drawn(dense.bias, dense.bias.numpy()) is None, "always the same"
+    dense.kernel.assign(2 * dense.kernel)
+    assert initializers.drawn(dense.kernel, dense.kernel.numpy()) is None, "no value of the initializer"
 
 
 A, B = np.arange(6, dtype=np.float32), np.arange(6, dtype=np.float32)[::-1].copy()

@@ -15,7 +15,7 @@ from migrator.parity.judge.report import SideReport
 from migrator.parity.run.sandbox import LINK_FROM_BYTES, program_files
 
 MANIFEST = "recording.json"
-FORMAT = 8
+FORMAT = 9
 """Counts up when what is recorded changes."""
 
 

@@ -369,6 +369,7 @@ def main(config_path: str) -> int:
 
         shuffling.install(replay.writer, estimators=False)
     replay.files.install()
+    replay.initializers.install()
     if replay.cluster.get("watched", True):
         install(replay)
     vendored.install(replay, config["folder"])

@@ -10,6 +10,7 @@ import numpy as np
 
 from . import distributed, program
 from .recorded import averages, batches, mapping, store
+from .recorded.drawn import Initializers
 from .recorded.files import Files
 from .recorded.first_values import FirstValues
 from .recorded.slots import AVERAGE
@@ -47,6 +48,7 @@ class Replay:
         self.reader = store.Reader(config["recording"])
         self.writer = store.Writer(config["output"])
         self.files = Files()
+        self.initializers = Initializers()
         self.progress = program.Progress(config["progress"])
         self.live = config.get("mode") == "live"
         self.cluster: dict[str, Any] = config.get("cluster") or {}
@@ -145,7 +147,7 @@ class Replay:
             return
         copies = copies_at_start(model)
         stream.first_values = FirstValues(self.reader, self.writer, stream.index, stream.variables)
-        stream.first_values.give(stream.pairs, self.files, may_wait)
+        stream.first_values.give(stream.pairs, self.files, may_wait, self.initializers)
         for copy, variable in copies:
             copy.assign(variable)
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import distributed
 from . import store
+from .drawn import Initializers
 from .files import Files, Source
 
 NEAR = 1e-3
@@ -30,17 +31,22 @@ class FirstValues:
         self.loaded: dict[str, tuple[Any, Any]] = {}
         """Variables that the old program loads, with what they held when the new one asked for a training."""
 
-    def give(self, pairs: Iterable[tuple[str, Any]], files: Files, may_wait: bool) -> None:
+    def give(
+        self, pairs: Iterable[tuple[str, Any]], files: Files, may_wait: bool, initializers: Initializers | None = None
+    ) -> None:
         """Record what the variables hold, and give them the values of the old program.
 
         Those that the program has still to load, if it `may_wait` with it, get them from `begin`.
         """
-        own, new_only = {}, {}
+        own, new_only, drawn = {}, {}, {}
         opened = [Source(path) for path in files.opened]
         for name, variable in pairs:
             value = distributed.value_of(variable)
             given, part = self._given(name, value)
             own[name] = self.writer.array(store.sample(value))
+            more = initializers.drawn(variable, value) if initializers and "drawn" in self.entries[name] else None
+            if more is not None:
+                drawn[name] = self.writer.array(more)
             near, loaded = _near(given[part], value[part]), "from" in self.entries[name]
             if not near and not loaded:
                 new_only[name] = files.whole(value, opened)
@@ -49,7 +55,7 @@ class FirstValues:
             if loaded and may_wait:
                 self.loaded[name] = (variable, given if near else value)
         new_only = {name: path for name, path in new_only.items() if path}
-        self.writer.event("initial", stream=self.stream, variables=own, loaded=new_only)
+        self.writer.event("initial", stream=self.stream, variables=own, loaded=new_only, drawn=drawn)
 
     def begin(self) -> None:
         """Record what the program has given variables since, and give those that still wait their values."""

@@ -50,18 +50,24 @@ def logical(variable: Any) -> tuple[str, list[int], list[int] | None]:
     return variable.op.name, [int(n) for n in variable.shape.as_list()], None
 
 
+def whole(variables: list[Any]) -> dict[str, Any]:
+    """Those of the variables that are in one piece and in one place, by name."""
+    named = [(logical(variable), variable) for variable in variables if len(distributed.components(variable)) == 1]
+    return {name: variable for (name, _, offset), variable in named if offset is None}
+
+
 def read(session: Any, variables: list[Any]) -> dict[str, Any]:
     """Values of variables by name; parts of a partitioned one are put together."""
-    whole: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     starts: dict[str, list[int]] = {}
     for variable, copies in zip(variables, session.run([distributed.components(v) for v in variables])):
         (name, shape, offset), value = logical(variable), distributed.merged(copies)
         if offset is None:
-            whole[name] = value
+            found[name] = value
         else:
-            target = whole.setdefault(name, np.zeros(shape, value.dtype))
+            target = found.setdefault(name, np.zeros(shape, value.dtype))
             target[tuple(slice(start, start + n) for start, n in zip(offset, value.shape))] = value
             starts.setdefault(name, []).append(offset[0])
     for name in lookups.in_turn(session.graph) & set(starts):
-        whole[name] = lookups.by_id(whole[name], starts[name])
-    return whole
+        found[name] = lookups.by_id(found[name], starts[name])
+    return found

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import clusters
-from ..recorded import averages, exercised, gradients, session_values, store
+from ..recorded import averages, drawn, exercised, gradients, session_values, store
 from . import lookups
 from .recorder import Recorder
 
@@ -58,6 +58,12 @@ def make_hook(recorder: Recorder, mode: str, stream: int, replicas: list[tuple[A
                 {"name": n, "trainable": n in self.trainable, "value": recorder.writer.array(v), **loaded(marks.get(n))}
                 for n, v in values.items()
             ]
+            if first and not recorder.earlier and not recorder.asynchronous:
+                own = {name: v for name, v in session_values.whole(self.variables).items() if name in self.trainable}
+                more = drawn.of_graph(session, {name: v for name, v in own.items() if name not in marks})
+                for entry in listed:
+                    if entry["name"] in more:
+                        entry["drawn"] = recorder.writer.array(more[entry["name"]])
             recorder.writer.event(
                 "variables",
                 stream=stream,
