@@ -129,3 +129,20 @@ def test_nothing_takes_the_place_of_weights_before_the_first_step() -> None:
     with AveragedWeights(model, averages):
         np.testing.assert_array_equal(model.trainable_variables[0], [[0.0], [0.0]])
     np.testing.assert_array_equal(model.trainable_variables[0], [[1.0], [1.0]])
+
+
+def test_a_checkpoint_that_is_read_before_the_first_step_holds_the_averages(tmp_path: Path) -> None:
+    def made() -> tuple[Any, Any]:
+        model = tf.keras.Sequential([tf.keras.layers.Dense(2)])
+        model(tf.ones([1, 3]))
+        model.ema = WeightAverages(0.9)
+        return model, tf.train.Checkpoint(model=model)
+
+    model, checkpoint = made()
+    model.ema.begin(model.trainable_variables)
+    path = checkpoint.save(str(tmp_path / "model"))
+    again, checkpoint = made()
+    checkpoint.restore(path)
+    tf.function(lambda: again.ema.begin(again.trainable_variables))()
+    for mine, theirs in zip(model.ema.averages, again.ema.averages):
+        np.testing.assert_array_equal(mine, theirs)

@@ -25,10 +25,10 @@ class WeightAverages(tf.Module):
         if not self.averages:
             first = tf.VariableAggregation.ONLY_FIRST_REPLICA  # the weights are the same on all replicas
             with tf.init_scope():
-                self.averages = [
+                self.averages.extend(  # in this list, which a checkpoint that was read has values for
                     tf.Variable(tf.zeros(weight.shape, weight.dtype), trainable=False, aggregation=first)
                     for weight in weights
-                ]
+                )
 
     def begin(self, weights: Sequence[tf.Variable]) -> None:
         """Has to come before each step."""
