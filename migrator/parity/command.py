@@ -52,6 +52,8 @@ def _tolerance(ctx: click.Context, param: click.Parameter, value: float) -> floa
               help="Convert what is Python 2 first: the old side is the conversion.")  # fmt: skip
 @click.option("--steps", type=click.IntRange(min=0), default=0, metavar="N",
               help="Stop each training after N steps, on both sides [default: as the program does].")  # fmt: skip
+@click.option("--resume", type=click.IntRange(min=1), default=None, metavar="N",
+              help="Stop each training after N steps, start both programs again, and compare how they go on.")  # fmt: skip
 @click.option("--rtol", type=float, default=1e-5, show_default=True, callback=_tolerance,
               help="Relative tolerance of losses and metrics.")  # fmt: skip
 @click.option("--atol", type=float, default=1e-7, show_default=True, callback=_tolerance, help="Absolute tolerance.")
@@ -145,6 +147,7 @@ def _cases(paths: tuple[str, ...], args: tuple[str, ...], options: dict[str, Any
         name=Path(paths[0]).resolve().stem,
         old=old,
         steps=options["steps"],
+        resume=options["resume"] or 0,
         tolerance=Tolerance(options["rtol"], options["atol"]),
         mode=options["mode"],
         dialect=options["old_dialect"],

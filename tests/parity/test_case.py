@@ -62,6 +62,7 @@ cwd = "data"
         ("[[case]]\nprogram = 'x'\nrtol = nan", "rtol must be a finite number of at least 0, not nan"),
         ("[[case]]\nprogram = 'x'\natol = -1", "atol must be a finite number of at least 0, not -1"),
         ("[[case]]\nprogram = 'x'\nsteps = 'ten'", "steps must be a whole number, 0 or more, not 'ten'"),
+        ("[[case]]\nprogram = 'x'\nresume = -1", "resume must be a whole number, 0 or more, not -1"),
         ("[[case]]\nprogram = 'x'\nseeds = 1", "seeds must be a whole number, 2 or more, not 1"),
         ("[[case]]\nprogram = 'x'\ntimeout = 0", "timeout must be a number of seconds, not 0"),
         ("[[case]]\nprogram = 'x'\nargs = '--steps=1'", "args must be a list of strings and numbers"),

@@ -130,7 +130,7 @@ def test_what_rounding_does_is_recorded_once(tmp_path: Path, monkeypatch: pytest
     runs: list[int] = []
 
     def run_side(*given: object) -> Recorded:
-        nudge, earlier = given[6:]
+        nudge, earlier = given[6:8]
         assert isinstance(nudge, int) and earlier == recorded.folder
         runs.append(nudge)
         return Recorded(Path(recording(tmp_path, "again", [1.0, 0.5, 0.251, 0.201]).folder), SideReport())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from typing import Any
 
@@ -34,8 +35,9 @@ def compare_checkpoints(report: CaseReport, old: Reader, new: Reader) -> list[Di
         where = name.format(number)
         ours, theirs = ({event["step"] for event in events} for events in (a, b))
         kept, stay = (sorted(set(events[-1]["kept"])) for events in (a, b))
-        if 0 in ours and 0 not in theirs:  # Keras has no variables yet
-            ours, kept = ours - {0}, [step for step in kept if step]
+        begun = _before_training(old) - theirs  # Keras has no variables yet, or has just read them there
+        if ours & begun:
+            ours, kept = ours - begun, [step for step in kept if step not in begun or step in stay]
             report.notes.append(NOT_AT_START)
         if ours != theirs:
             found.append(
@@ -52,6 +54,12 @@ def _by_folder(reader: Reader) -> dict[str, list[dict[str, Any]]]:
     for event in reader.of("checkpoint"):
         found.setdefault(event["folder"], []).append(event)
     return found
+
+
+def _before_training(reader: Reader) -> set[int]:
+    """The steps of the checkpoints that were written before the first step."""
+    before = itertools.takewhile(lambda event: event["type"] != "step", reader.events)
+    return {0, *(event["step"] for event in before if event["type"] == "checkpoint")}
 
 
 def _is_temporary(events: list[dict[str, Any]]) -> bool:

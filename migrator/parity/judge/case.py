@@ -113,6 +113,8 @@ class Case:
     old: Program
     new: Program | None = None
     steps: int = 0
+    resume: int = 0
+    """After how many steps of each training both programs are stopped and started again; 0: never."""
     tolerance: Tolerance = field(default_factory=Tolerance)
     mode: str = "replay"
     compare: tuple[str, ...] = SECTIONS

@@ -82,7 +82,9 @@ def _made(file: Path, table: Mapping[str, Any], defaults: Case) -> Case:
     new = _program(file, table["new"], table, shared, defaults.new_python) if "new" in table else None
     name = table.get("name", Path(table.get("program", table.get("old"))).stem)
     folder = os.path.relpath(file.parent)
-    plain = {key: table[key] for key in ("steps", "mode", "dialect", "cluster", "seed", "seeds") if key in table}
+    plain = {
+        key: table[key] for key in ("steps", "resume", "mode", "dialect", "cluster", "seed", "seeds") if key in table
+    }
     plain.update({"from_python2": table["from-python2"]} if "from-python2" in table else {})
     return replace(
         defaults,
@@ -132,6 +134,7 @@ _KEYS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "args": ("a list of strings and numbers", _list_of(lambda item: isinstance(item, (str, int, float)))),
     "from-python2": ("true or false", lambda value: isinstance(value, bool)),
     "steps": ("a whole number, 0 or more", _whole(0)),
+    "resume": ("a whole number, 0 or more", _whole(0)),
     "seed": ("a whole number, 0 or more", _whole(0)),
     "seeds": ("a whole number, 2 or more", _whole(2)),
     "rtol": _TOLERANCE,

@@ -32,6 +32,7 @@ from migrator.parity.run.conversion import converted_case
 from migrator.parity.run.free import compare_freely
 from migrator.parity.run.migrate import MigrationError, migrate_copy, without_cells
 from migrator.parity.run.progress import Progress
+from migrator.parity.run.resuming import compare_resumed
 from migrator.vocabulary.settings import Settings, SettingsError, load
 
 HERE = Path(__file__).resolve().parent.parent
@@ -46,15 +47,17 @@ def run_side(
     recording: Path | None,
     nudge: int = 0,
     earlier: Path | None = None,
+    state: Path | None = None,
 ) -> Recorded:
     """Run one side (``old`` or ``new``) in a sandbox at `root`. Raises SideError, CaseError.
 
     The new side needs `recording`, the folder of what the old one recorded. With a `nudge`, the last bit of the
-    old one's weights is changed before each step, in other ways for each number.
+    old one's weights is changed before each step, in other ways for each number. A program that goes on finds what an
+    earlier run left in its sandbox, the `state` of that.
     """
     start = program.start()
     root = root.resolve()
-    box = sandbox.make(root, program)
+    box = sandbox.make(root, program) if state is None else sandbox.again(root, state)
     start = sandbox.script_of(box, start)
     config: dict[str, Any] = {
         "output": str(box.recording),
@@ -70,6 +73,7 @@ def run_side(
         "seed": case.seed,
         "nudge": nudge,
         "earlier": str(earlier) if earlier else "",
+        "resumed": state is not None,
         "dialect": case.dialect,
         "variables": [list(pair) for pair in case.variables],
         "derived": [[list(pair) for pair in pairs] for pairs in case.derived],
@@ -125,6 +129,8 @@ def run_case(
         if settings.from_python2:
             case = converted_case(case, root)
         case = _migrated(case, root, settings) if case.new is None else _with_names(case, root, settings)
+        if case.resume and (case.cluster or case.mode != "replay"):
+            raise CaseError("--resume is for the replay on one machine: leave out --cluster and --mode")
         if case.mode == "free":
             if case.cluster:
                 raise CaseError("--mode free trains on one machine: leave out --cluster")
@@ -132,6 +138,8 @@ def run_case(
             report = compare_freely(case, root, run, keep is not None, recordings)
         elif case.cluster:
             report = compare_on_cluster(case, root, progress)
+        elif case.resume:
+            report = compare_resumed(case, root, progress, run_side, replay_and_compare, calibrated)
         else:
             recorded = recordings.find(case) if recordings else None
             kept_before = recorded is not None
@@ -162,14 +170,17 @@ def run_case(
     return report
 
 
-def replay_and_compare(case: Case, recorded: Recorded, root: Path, progress: Progress) -> CaseReport:
-    """Replay ``case.new`` in a sandbox at `root` against what was recorded of the old program."""
+def replay_and_compare(
+    case: Case, recorded: Recorded, root: Path, progress: Progress, state: Path | None = None
+) -> CaseReport:
+    """Replay ``case.new`` in a sandbox at `root`, perhaps in the `state` of an earlier run, against what was recorded of the
+    old program."""
     assert case.new is not None
     report = CaseReport(case.name, tolerance=case.tolerance, mode=case.mode, seed=case.seed, old=replace(recorded.side))
     report.new.program = str(case.new)
     failure = ""
     try:
-        replayed = run_side("new", case.new, root, progress, case, recorded.folder)
+        replayed = run_side("new", case.new, root, progress, case, recorded.folder, state=state)
         report.new = replayed.side
     except (CaseError, SideError) as error:
         failure = str(error)
@@ -202,6 +213,7 @@ def calibrated(
     root: Path,
     progress: Progress,
     recordings: Recordings | None = None,
+    state: Path | None = None,
 ) -> CaseReport:
     """`report`, judged anew by how far rounding alone takes the old program from itself, where numbers differ."""
     sections = {difference.section for difference in report.differences}
@@ -215,7 +227,8 @@ def calibrated(
         try:
             again = recordings.find(case, number) if recordings else None
             if again is None:
-                again = run_side("old", case.old, root / "again", progress, case, None, number, recorded.folder)
+                place = root / ("again" if state is None else "old")  # checkpoints may name their places
+                again = run_side("old", case.old, place, progress, case, None, number, recorded.folder, state)
                 if recordings:
                     recordings.keep(case, again, number)
         except (CaseError, SideError) as error:

@@ -64,6 +64,20 @@ def make(root: Path, program: Program) -> Sandbox:
     return sandbox
 
 
+def again(root: Path, state: Path) -> Sandbox:
+    """The sandbox at `root` as an earlier run has left it, of which `state` is a copy, but for its recording and its log."""
+    shutil.rmtree(root, ignore_errors=True)
+    written = {"recording", "log.txt", "progress"}
+
+    def ignored(folder: str, names: list[str]) -> set[str]:
+        return written & set(names) if Path(folder) == state else set()
+
+    shutil.copytree(state, root, symlinks=True, ignore=ignored)
+    sandbox = Sandbox(root)
+    sandbox.temporary.mkdir(exist_ok=True)
+    return sandbox
+
+
 def script_of(sandbox: Sandbox, start: str) -> str:
     """The file to run for `start`: for a notebook a script of its code cells, without magics, written beside it.
 

@@ -178,7 +178,7 @@ def _watch_heads(within: threading.local) -> None:
 
 
 def _own_folder(recorder: Recorder, estimator: Any) -> None:
-    """Give the estimator an empty model_dir inside the sandbox."""
+    """Give the estimator a model_dir inside the sandbox: an empty one, if the program is not to go on from what it holds."""
     import shutil
 
     given = str(estimator._model_dir)
@@ -188,7 +188,7 @@ def _own_folder(recorder: Recorder, estimator: Any) -> None:
         estimator._config = copy.copy(estimator._config)  # its own `replace` cannot copy every strategy
         estimator._config._model_dir = place
     full = os.path.abspath(place)
-    if full not in recorder.folders and clusters.of_an_earlier_run(full, recorder.started):
+    if full not in recorder.folders and not recorder.resumed and clusters.of_an_earlier_run(full, recorder.started):
         shutil.rmtree(full, ignore_errors=True)
         recorder.note(f"{given} held a checkpoint of an earlier run; both sides start without it")
         recorder.writer.event("emptied", path=os.path.relpath(full, recorder.redirect.sandbox))

@@ -28,6 +28,8 @@ class Recorder:
         self.seed: int = self.cluster.get("seed") or 1 + config.get("seed", 0)
         self.nudges = nudge.Nudges(config["nudge"]) if config.get("nudge") else None
         self.earlier = repeated.Earlier(config["earlier"]) if config.get("earlier") else None
+        self.resumed = bool(config.get("resumed"))
+        """Whether the program is to go on from what an earlier run of it has left."""
         self.redirect = program.Redirect(config["sandbox"])
         self.streams: dict[str, int] = {}
         """The number of the newest model of each folder."""
