@@ -139,6 +139,20 @@ def test_a_run_whose_files_are_refused_keeps_the_journal() -> None:
     assert files(migrate("--undo")) == ["restored a.py"] and first.read_text() == HEAD + "tf.old\n"
 
 
+def test_a_file_that_was_not_written_is_not_taken_back() -> None:
+    """Nor by force: it holds what somebody wrote while the run was at work."""
+    earlier = write("earlier.py", "tf.old\n")
+    migrate("earlier.py", "--apply")
+    write("a.py", "tf.old\n")
+    refused = write("b.py", "tf.old\n")
+    refused.chmod(0o400)
+    assert migrate("a.py", "b.py", "--apply").exit_code == 1
+    refused.chmod(0o600)
+    refused.write_text("mine\n")
+    assert files(migrate("--undo", "--force")) == ["restored a.py"] and refused.read_text() == "mine\n"
+    assert files(migrate("--undo")) == ["restored earlier.py"] and earlier.read_text() == HEAD + "tf.old\n"
+
+
 def test_a_first_run_whose_files_are_refused_leaves_no_journal() -> None:
     write("a.py", "tf.old\n").chmod(0o400)
     migrate("a.py", "--apply")

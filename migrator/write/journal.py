@@ -63,9 +63,10 @@ def noted(
     target = place()
     entries = _entries(outcomes, groups, steps)
     older = _older(target) if entries else None
+    run: dict[str, Any] = {"when": time.time(), "files": entries}
+    earlier = _earlier(target, older) if entries else []
     if entries:
-        run = {"when": time.time(), "files": entries}
-        _write(target, _text(os.path.realpath(os.curdir), [*_earlier(target, older), run]))
+        _write(target, _text(os.path.realpath(os.curdir), [*earlier, run]))
     written: set[str] = set()
     complete = False
     try:
@@ -76,6 +77,11 @@ def noted(
         if entries and not written and (complete or all(_content(e["path"]) == _before(e) for e in entries)):
             with contextlib.suppress(OSError, JournalError):
                 target.unlink() if older is None else _write(target, older)
+        elif complete and len(places := set(map(os.path.abspath, written))) < len(entries):
+            # Of a file that was refused, as it had changed meanwhile, the journal holds what --undo --force must not put back.
+            run["files"] = [entry for entry in entries if entry["path"] in places]
+            with contextlib.suppress(OSError, JournalError):
+                _write(target, _text(os.path.realpath(os.curdir), [*earlier, run]))
 
 
 def _entries(
