@@ -8,6 +8,7 @@ import os
 import runpy
 import shutil
 import sys
+import time
 import traceback
 from typing import Any, Callable
 
@@ -37,6 +38,7 @@ class Redirect:
     def __init__(self, sandbox: str) -> None:
         self.sandbox = os.path.realpath(sandbox)
         self.prefixes: list[str] = []
+        self.started = time.time()
 
     def inside(self, path: str) -> bool:
         return (os.path.realpath(path) + os.sep).startswith(self.sandbox + os.sep)
@@ -51,8 +53,19 @@ class Redirect:
         if not isinstance(path, str) or not os.path.isabs(path) or self.inside(path):
             return path
         if os.path.normpath(path) not in self.prefixes:
+            place = os.path.join(self.sandbox, "redirected", os.path.normpath(path).lstrip(os.sep))
+            self._bring(path, place)
             self.prefixes.append(os.path.normpath(path))
         return self.map(path)
+
+    def _bring(self, path: str, place: str) -> None:
+        """Make the folder, if there is one, with the files that the program has written there until now, such as a vocabulary."""
+        if not os.path.isdir(path):
+            return
+        os.makedirs(place, exist_ok=True)
+        for entry in os.scandir(path):
+            if entry.is_file() and entry.stat().st_mtime >= self.started:
+                shutil.copy(entry.path, os.path.join(place, entry.name))
 
     def map(self, path: Any) -> Any:
         """The place for any path: moved if it lies in a folder that was claimed."""
