@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from migrator.normalise.desugaring import Desugaring, OfCall, OfFiles, OfFunction
 from migrator.normalise.functions import (
+    chosen_variables,
     hoisted_counts,
     joined_values,
     known_nones,
@@ -199,6 +200,7 @@ FUNCTIONS: tuple[Desugaring[OfFunction], ...] = (
     joined_values.expand,
     named_by_condition.expand,
     chosen_layers.expand,
+    chosen_variables.expand,
     apart.expand,
     predicted.expand,
     copied.expand,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -39,26 +40,38 @@ class Choice:
 EVERY = Choice(lambda name: True, lambda start: True)
 
 
-def _starting(text: str, cut: int | None = None) -> Choice:
+Part = Callable[[str], str]
+"""What an expression gives of the name of a variable."""
+
+
+def _every(name: str) -> str:
+    return name
+
+
+def _of_op(name: str) -> str:
+    return name[:-2]
+
+
+def _starting(text: str, part: Part = _every) -> Choice:
     def below(start: str) -> bool | None:
         return True if start.startswith(text) else None if text.startswith(start) else False
 
-    return Choice(lambda name: name[:cut].startswith(text), below)
+    return Choice(lambda name: part(name).startswith(text), below)
 
 
 def _in_scope(pattern: str) -> Choice:
     if _PLAIN.fullmatch(pattern):
         return _starting(pattern)
-    return _whole(lambda name: re.match(pattern, name) is not None, None)
+    return _whole(lambda name: re.match(pattern, name) is not None, _every)
 
 
-def _whole(test: Callable[[str], bool], cut: int | None) -> Choice:
+def _whole(test: Callable[[str], bool], part: Part) -> Choice:
     """A question about all of a name."""
-    return Choice(lambda name: test(name[:cut]), lambda start: None)
+    return Choice(lambda name: test(part(name)), lambda start: None)
 
 
-def _holding(text: str, wanted: bool, cut: int | None) -> Choice:
-    return Choice(lambda name: (text in name[:cut]) is wanted, lambda start: wanted if text in start else None)
+def _holding(text: str, wanted: bool, part: Part) -> Choice:
+    return Choice(lambda name: (text in part(name)) is wanted, lambda start: wanted if text in start else None)
 
 
 def _inverted(choice: Choice) -> Choice:
@@ -141,7 +154,7 @@ def needs_attributes(node: ast.ListComp) -> bool:
             ast.unparse(part.left) == target or isinstance(part.ops[0], (ast.Eq, ast.NotEq))
         ):
             return True
-        if isinstance(part, ast.Attribute) and part.attr in ("op", "endswith", *_SEARCHES):
+        if isinstance(part, ast.Attribute) and part.attr in ("op", "endswith", "split", *_SEARCHES):
             return True
     return False
 
@@ -189,13 +202,17 @@ class _Test:
             if isinstance(left, ast.Name) and left.id == self.variable:
                 others = in_list(self.plan, right, self.at)
                 return others if others is None or wanted else _inverted(others)
-            cut, text = self._cut(right), _text(left)
-            return _holding(text, wanted, cut) if cut is not None and text is not None else None
-        if isinstance(operator, (ast.Eq, ast.NotEq)):
-            cut, text = self._cut(left), _text(right)
-            if cut is None or text is None:
+            part, text = self._part(right), _text(left)
+            if part is None or text is None:
                 return None
-            same = _whole(lambda name: name == text, cut)
+            if part in _ENTIRE:
+                return _holding(text, wanted, part)
+            return _whole(lambda name: (str(text) in name) is wanted, part)
+        if isinstance(operator, (ast.Eq, ast.NotEq)):
+            part, text = self._part(left), _text(right)
+            if part is None or text is None:
+                return None
+            same = _whole(lambda name: name == text, part)
             return same if isinstance(operator, ast.Eq) else _inverted(same)
         return None
 
@@ -203,9 +220,11 @@ class _Test:
         if not isinstance(node.func, ast.Attribute):
             return None
         method, holder = node.func.attr, node.func.value
-        cut, text = self._cut(holder), _text(node.args[0]) if len(node.args) == 1 else None
-        if cut is not None and text is not None and method in ("startswith", "endswith"):
-            return _starting(text, cut) if method == "startswith" else _whole(lambda name: name.endswith(text), cut)
+        part, text = self._part(holder), _text(node.args[0]) if len(node.args) == 1 else None
+        if part is not None and text is not None and method in ("startswith", "endswith"):
+            if method == "startswith" and part in _ENTIRE:
+                return _starting(text, part)
+            return _whole(lambda name: getattr(name, method)(text) is True, part)
         if method not in _SEARCHES or node.keywords:
             return None
         if self.plan.module.resolve(node.func) == f"re.{method}" and len(node.args) == 2:
@@ -216,14 +235,39 @@ class _Test:
             if not compiled or not isinstance(made, ast.Call) or len(made.args) != 1 or len(node.args) != 1:
                 return None
             pattern, asked = _text(made.args[0]), node.args[0]
-        cut = self._cut(asked)
-        if pattern is None or cut is None:
+        part = self._part(asked)
+        if pattern is None or part is None:
             return None
-        return _whole(lambda name: _SEARCHES[method](str(pattern), name) is not None, cut)
+        return _whole(lambda name: _SEARCHES[method](str(pattern), name) is not None, part)
 
-    def _cut(self, node: ast.expr) -> int | None:
-        """Where the name ends that an expression gives of the variable; None if it gives none."""
-        return {f"{self.variable}.name": 10**6, f"{self.variable}.op.name": -2}.get(ast.unparse(node))
+    def _part(self, node: ast.expr) -> Part | None:
+        """What an expression gives of the name of the variable, ``v.name.split("/")[0]``; None if it gives nothing of it."""
+        split = node.value if isinstance(node, ast.Subscript) else None
+        if isinstance(node, ast.Subscript) and isinstance(split, ast.Call) and isinstance(split.func, ast.Attribute):
+            at, whole = _number(node.slice), self._part(split.func.value)
+            by = _text(split.args[0]) if len(split.args) == 1 and not split.keywords else None
+            if split.func.attr != "split" or at is None or whole is None or not by:
+                return None
+            return functools.partial(_piece, whole, by, at)
+        return {f"{self.variable}.name": _every, f"{self.variable}.op.name": _of_op}.get(ast.unparse(node))
+
+
+_ENTIRE: tuple[Part, ...] = (_every, _of_op)
+
+
+def _piece(whole: Part, by: str, at: int, name: str) -> str:
+    """One of the pieces of a name; nothing where it has fewer."""
+    pieces = whole(name).split(by)
+    return pieces[at] if -len(pieces) <= at < len(pieces) else ""
+
+
+def _number(node: ast.expr) -> int | None:
+    """A literal number, which may count from the end."""
+    back = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
+    literal = node.operand if isinstance(node, ast.UnaryOp) and back else node
+    if not isinstance(literal, ast.Constant) or type(literal.value) is not int:
+        return None
+    return -literal.value if back else literal.value
 
 
 def _text(node: ast.expr) -> str | None:
