@@ -32,6 +32,9 @@ from .graph_specs import GraphSpecs
 from .variable_objects import variable_fixes
 
 # Tables that a program fills as it runs: Estimators keep their entries in checkpoints, for all modes.
+_DECODING = (
+    "has no match in TensorFlow 2: tf.nn.dynamic_rnn trains a decoder on the embedded targets, as TrainingHelper does"
+)
 _FILLED = ("tensorflow.lookup.experimental.MutableHashTable", "tensorflow.lookup.experimental.DenseHashTable")
 
 _SHARED_COLUMNS = "tensorflow.feature_column.shared_embedding_columns"
@@ -143,7 +146,9 @@ class GraphCode:
             if moved is None and runs_on_gpus_only(module, node, name):
                 return []  # the rule of names that TensorFlow 2 lacks tells of it
             if moved is None:
-                raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} is not migrated yet", node)
+                decodes = name.startswith("tensorflow.contrib.seq2seq.")
+                reason = _DECODING if decodes else "is not migrated yet"
+                raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} {reason}", node)
             return moved
         if via_version_1_import(module, node):
             if self.spans is not None and is_legacy(name[len("tensorflow.") :]):

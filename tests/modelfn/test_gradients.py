@@ -198,8 +198,7 @@ def get_train_op(loss, rate, warmup, clip_norm=1.0):
         ),
         ("train_op = optimizer.apply_gradients(optimizer.compute_gradients(loss))  # HERE", "without global_step"),
         (
-            f"pairs = optimizer.compute_gradients(loss)\nfor g, v in pairs:\n    tf.summary.histogram(v.name, g)  # HERE\n"
-            f"{APPLY}",
+            f"pairs = optimizer.compute_gradients(loss)\nfor g, v in pairs:\n    tf.print(v.name, g)  # HERE\n{APPLY}",
             "names of variables",
         ),
         (

@@ -135,3 +135,32 @@ def test_networks_out_of_a_table() -> None:
 def test_a_network_that_a_model_goes_through_twice() -> None:
     body = 'net = features["x"]\npredictions = deep(net, params) - wide(net, params)'
     assert "called again" in manual_reason(model_fn(body, before=HELPER + TABLE.partition("MODELS")[0]))
+
+
+GRADIENTS = """
+loss = tf.losses.mean_squared_error(labels, predictions)
+optimizer = tf.train.AdamOptimizer(0.1)
+pairs = optimizer.compute_gradients(loss)
+for gradient, variable in pairs:
+    {use}
+train_op = optimizer.apply_gradients(pairs, global_step=tf.train.get_global_step())
+return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+"""
+BY_NAME = "predictions = tf.layers.dense(features['x'], 1)"
+
+
+@pytest.mark.parametrize(
+    ("tag", "written"),
+    [
+        ('variable.op.name + "/grad"', "variable_path(variable).rpartition(':')[0] + \"/grad\""),
+        ('"%s/grad" % variable.name', '"%s/grad" % variable_path(variable)'),
+    ],
+)
+def test_gradients_by_the_names_of_their_variables(tag: str, written: str) -> None:
+    text = migrate(model_fn(BY_NAME, end=GRADIENTS.format(use=f"tf.summary.histogram({tag}, gradient)")))
+    assert f"tf.summary.histogram({written}, gradient)" in method(text, "train_step")
+
+
+@pytest.mark.parametrize("use", ["tf.summary.scalar('norm', len(variable.name))", "print(variable.name)"])
+def test_names_of_variables_elsewhere_are_left_alone(use: str) -> None:
+    assert "names of variables" in manual_reason(model_fn(BY_NAME, end=GRADIENTS.format(use=use)))

@@ -48,6 +48,7 @@ def migrated(imports: str, network: str) -> tuple[str, str]:
         ("", "tf.contrib.layers.fully_connected(x, 1, normalizer_fn=tf.contrib.layers.batch_norm)",
          "contrib_fully_connected(x, 1, normalizer_fn=contrib_batch_norm)"),
         ("", "tf.contrib.crf.crf_decode(x, w, n)[0]", "crf_decode(x, w, n)[0]"),
+        ("", "tf.contrib.layers.dense_to_sparse(x, 1)", "dense_to_sparse(x, 1)"),
         ("", "tf.contrib.crf.crf_log_likelihood(x, t, n)[0]", "crf_log_likelihood_of_scope(x, t, n)[0]"),
         ("", "tf.contrib.crf.crf_log_likelihood(x, t, n, None)[0]", "crf_log_likelihood_of_scope(x, t, n, None)[0]"),
         ("", "tf.contrib.crf.crf_log_likelihood(x, t, n, w)[0]", "crf_log_likelihood(x, t, n, w)[0]"),
@@ -107,6 +108,12 @@ def test_a_name_of_the_function_hides_the_helper() -> None:
     ("imports", "network", "reason"),
     [
         ("", "tf.contrib.layers.maxout(x, 2)", "tf.contrib.layers.maxout is not migrated yet"),
+        (
+            "",
+            "tf.contrib.seq2seq.TrainingHelper(x, [1])",
+            "tf.contrib.seq2seq.TrainingHelper has no match in TensorFlow 2: "
+            "tf.nn.dynamic_rnn trains a decoder on the embedded targets, as TrainingHelper does",
+        ),
         ("", "tf.contrib.crf.CrfForwardRnnCell(x)", "tf.contrib.crf.CrfForwardRnnCell is not migrated yet"),
         ("slim = tf.contrib.slim", "build(slim, x)", "tf.contrib.slim is not migrated yet"),
         ("slim = tf.contrib.slim", "getattr(slim, name)(x)", "tf.contrib.slim is not migrated yet"),

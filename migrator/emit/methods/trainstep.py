@@ -28,6 +28,7 @@ from migrator.analyse.training.updates import (
 from migrator.analyse.variables.variablechoices import asks_for_variable, chosen
 from migrator.analyse.variables.variablelists import written
 from migrator.emit.methods.conditionalwriter import dependency_rows, holds_op, op_rows, turn_rows
+from migrator.emit.methods.variabletags import name_in_tag
 from migrator.emit.writer import Writer
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Row, code, given, rows, statements, trimmed
@@ -105,6 +106,9 @@ class TrainStepWriter(Writer):
                 self.read.add(node.id)
             return text
         if isinstance(node, ast.Attribute) and node.attr in ("name", "op"):
+            tag = name_in_tag(self, node, self.at)
+            if tag is not None:
+                return tag
             raise Unsupported("the train op reads names of variables, which differ in Keras", node)
         return super().transform(node)
 
