@@ -24,9 +24,11 @@ class Values(Protocol):
 class Body:
     """Runs the statements of a function; both arms of a condition that is not known."""
 
-    def __init__(self, reader: Values, module: Module) -> None:
+    def __init__(self, reader: Values, module: Module, own: str = "") -> None:
         self.reader = reader
         self.module = module
+        self.own = own
+        """The name of an object that it initializes; ``self.x`` is a name to it."""
         self.shot: Data | None = None
         """The dataset of which the function reads a batch: once migrated, it returns this one."""
         self.values: list[Value] = []
@@ -58,6 +60,8 @@ class Body:
             value = self._read(node.value, env)
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 bind(target, value, env)
+                if attribute(target, self.own):
+                    env[ast.unparse(target)] = value
         elif isinstance(node, ast.If):
             return self._if(node, env)
         elif isinstance(node, ast.With):
@@ -66,6 +70,8 @@ class Body:
             for part in ast.walk(node):
                 if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
                     env[part.id] = None
+                elif isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store):
+                    env[ast.unparse(part)] = None
                 elif isinstance(part, ast.Return):
                     self.values.append(None)
         return True
@@ -95,6 +101,11 @@ class Body:
         env.clear()
         env.update(merged)
         return True
+
+
+def attribute(node: ast.expr, own: str) -> bool:
+    """Whether an expression is an attribute of what a name stands for."""
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == own
 
 
 def bind(target: ast.expr, value: Value, env: Env) -> None:

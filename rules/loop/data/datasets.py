@@ -21,8 +21,9 @@ from migrator.resolve.syntax import walk
 
 from ..values import are_tensors, entry_of, given_to
 from .bodies import Body, bind
-from .kinds import Count, Data, Env, Function, Gathered, Known, Returns, Splits, Value, either, is_whole
+from .kinds import Count, Data, Env, Function, Gathered, Known, Object, Returns, Splits, Value, either, is_whole
 from .methods import methods
+from .objects import initializer, kept
 from .options import is_count
 from .prepared import LOAD, SPLIT, prepared
 
@@ -148,6 +149,12 @@ class Reader:
     def _named(self, module: Module, node: ast.Name | ast.Attribute, env: Mapping[str, Value]) -> Value:
         if isinstance(node, ast.Name) and node.id in env:
             return env[node.id]
+        if isinstance(node, ast.Attribute) and module.resolve(node) is None:
+            if (text := ast.unparse(node)) in env:
+                return env[text]
+            held = self.value(module, node.value, env) if isinstance(node.value, (ast.Name, ast.Call)) else None
+            if isinstance(held, Object):
+                return dict(held.attributes).get(node.attr)
         mode = (module.resolve(node) or "").rpartition("ModeKeys.")
         if mode[1]:
             return Known(_MODES[mode[2]]) if mode[2] in _MODES else None
@@ -201,6 +208,11 @@ class Reader:
             base = self.value(module, node.func.value, env)
             if isinstance(base, Data) and not base.batch:
                 return self._method(module, node, base, given, named, env)
+        owner = self.project.definition(module, node.func)
+        init = initializer(owner) if owner is not None else None
+        if owner is not None and init is not None:
+            run = self._run(Function(owner.module, init, {}, (None,)), given, named, init.args.args[0].arg)
+            return kept(self.project, init, run[1]) if run is not None else None
         function = self.value(module, node.func, env)
         if isinstance(function, Returns):
             return function.data
@@ -312,6 +324,13 @@ class Reader:
 
     def _applied(self, function: Function, given: list[Value], named: Env) -> Value:
         """What a function of the program returns."""
+        run = self._run(function, given, named)
+        if run is not None and isinstance(function.node, ast.Lambda):
+            return self.returned(function.module, function.node.body, run[1])
+        return run[0].returned() if run is not None else None
+
+    def _run(self, function: Function, given: list[Value], named: Env, own: str = "") -> tuple[Body, Env] | None:
+        """A function as it has run, and what its names stand for then; `own` is that of the object that it initializes."""
         args = function.node.args
         if self._depth > _DEEP or not all(_only_hands_on(function, rest) for rest in (args.vararg, args.kwarg)):
             return None
@@ -326,15 +345,14 @@ class Reader:
         if args.kwarg is not None:
             more = tuple((name, value) for name, value in values.items() if name not in known)
             env[args.kwarg.arg] = Gathered(named=more)
-        if isinstance(function.node, ast.Lambda):
-            return self.returned(module, function.node.body, env)
-        self._depth += 1
-        try:
-            body = Body(self, module)
-            body.run(function.node.body, env)
-        finally:
-            self._depth -= 1
-        return body.returned()
+        body = Body(self, module, own)
+        if isinstance(function.node, ast.FunctionDef):
+            self._depth += 1
+            try:
+                body.run(function.node.body, env)
+            finally:
+                self._depth -= 1
+        return body, env
 
 
 def _only_hands_on(function: Function, rest: ast.arg | None) -> bool:

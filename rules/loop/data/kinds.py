@@ -77,7 +77,14 @@ class Gathered:
     named: tuple[tuple[str, Value], ...] = ()
 
 
-Value = Union[Data, Known, Count, Function, Returns, Splits, Gathered, None]
+@dataclass(frozen=True)
+class Object:
+    """An object of the program, with its attributes."""
+
+    attributes: tuple[tuple[str, Value], ...]
+
+
+Value = Union[Data, Known, Count, Function, Returns, Splits, Gathered, Object, None]
 Env = dict[str, Value]
 
 
