@@ -28,6 +28,7 @@ from ..estimator_calls.estimator_values import EXTENDERS, PREFIX
 from ..loop.comments import has_comments
 from .canned import arguments_of
 from .extra_metrics import metrics_of_function
+from .head_arguments import number_of
 from .networks import KINDS_OF_NETWORKS, MORE
 
 _SIGNATURES = {"add_metrics": "estimator metric_fn", "forward_features": "estimator keys sparse_default_values"}
@@ -62,7 +63,7 @@ def _folded(project: Project, module: Module, call: ast.Call, name: str) -> list
     if name == "add_metrics":
         function = _function(project, module, given["metric_fn"])
         named = "label_vocabulary" in told
-        metrics = metrics_of_function(*function, _head(module, made), named) if function is not None else None
+        metrics = metrics_of_function(*function, _head(project, module, made), named) if function is not None else None
         if function is None or metrics is None:
             return []
         if function[0] is not module and any(" * " in text for text in metrics.values()):
@@ -180,7 +181,7 @@ def _unread(
     return [(module, Remove(function, apart=True))]
 
 
-def _head(module: Module, made: ast.Call) -> str:
+def _head(project: Project, module: Module, made: ast.Call) -> str:
     """What the output of an Estimator is: ``binary``, ``classes``, ``numbers``; empty where that is not seen."""
     short = (module.resolve(made.func) or "").rpartition(".")[2]
     try:
@@ -189,10 +190,11 @@ def _head(module: Module, made: ast.Call) -> str:
         return ""
     if short.endswith("Regressor"):
         return "" if "label_dimension" in given else "numbers"
-    classes = given.get("n_classes", ast.Constant(2))
-    if not isinstance(classes, ast.Constant) or not short.endswith("Classifier"):
+    counted = given.get("n_classes")
+    classes = number_of(project, module, counted) if counted is not None else 2
+    if classes is None or not short.endswith("Classifier"):
         return ""
-    return "binary" if classes.value == 2 else "classes"
+    return "binary" if classes == 2 else "classes"
 
 
 def _is_key(module: Module, node: ast.expr) -> bool:

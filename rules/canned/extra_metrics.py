@@ -264,5 +264,8 @@ def _is_parameter(module: Module, node: ast.Name) -> bool:
 
 def _followed(module: Module, node: ast.expr, depth: int = 0) -> ast.expr:
     """What a name stands for."""
+    bindings = module.bindings(node) if isinstance(node, ast.Name) and depth < _DEEP else []
+    if len(bindings) == 1 and bindings[0].alias is not None:
+        return _followed(module, bindings[0].alias, depth + 1)
     statement = module.assignment(node) if isinstance(node, ast.Name) and depth < _DEEP else None
     return _followed(module, statement.value, depth + 1) if statement is not None else node

@@ -76,11 +76,16 @@ def _units(project: Project, module: Module, counted: ast.expr | None, what: str
     """The width of an output. Raises Unsupported."""
     if counted is None:
         return 1
-    numbers = {_whole_number(project, *value) for value in values_of(project, module, counted)}
-    number = numbers.pop() if len(numbers) == 1 else None
+    number = number_of(project, module, counted)
     if number is None or number < 1:
         raise Unsupported(f"a number of outputs of {what} that is not seen", counted)
     return 1 if classes and number == 2 else number
+
+
+def number_of(project: Project, module: Module, counted: ast.expr) -> int | None:
+    """The one number that an expression is, as far as the program says."""
+    numbers = {_whole_number(project, *value) for value in values_of(project, module, counted)}
+    return numbers.pop() if len(numbers) == 1 else None
 
 
 def _given_head(project: Project, construction: Construction, told: dict[str, ast.expr]) -> HeadArguments:

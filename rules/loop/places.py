@@ -87,9 +87,18 @@ def acts(module: Module, node: ast.AST) -> bool:
         return False
     definition = bindings[0].node if len(bindings) == 1 else None
     return not isinstance(definition, ast.FunctionDef) or not all(
-        isinstance(each, (ast.FunctionDef, ast.Return)) and not isinstance(getattr(each, "value", None), ast.Call)
+        isinstance(each, (ast.FunctionDef, ast.Return)) and not _calls(module, getattr(each, "value", None))
         for each in definition.body[1 if ast.get_docstring(definition) is not None else 0 :]
     )
+
+
+def _calls(module: Module, value: ast.expr | None) -> bool:
+    """Whether what a function returns is a call of more than a function that only computes."""
+    if not isinstance(value, ast.Call):
+        return False
+    named = [node.func for node in walk(value) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
+    own = any(isinstance(binding.node, ast.FunctionDef) for name in named for binding in module.bindings(name))
+    return own or any(acts(module, node) for node in walk(value))
 
 
 def _is_made(module: Module, statement: ast.AST) -> bool:

@@ -61,6 +61,22 @@ FILLED = """def more(labels, predictions):
 """
 
 
+@pytest.mark.parametrize(("names", "kind"), [('["a", "b"]', "Binary"), ('["a", "b", "c"]', "SparseCategorical")])
+def test_a_number_of_classes_that_the_program_says(names: str, kind: str) -> None:
+    hits = 'def hits(labels, predictions):\n    return {"hits": tf.metrics.accuracy(labels, predictions["class_ids"])}\n\n\n'
+    made = f"NAMES = {names}\nestimator = tf.estimator.LinearClassifier(COLUMNS, n_classes=len(NAMES))\n"
+    text = written(f"{hits}{made}estimator = tf.estimator.add_metrics(estimator, hits)\n{USES}")
+    assert f'{kind}Accuracy(name="hits"' in text and "def hits" not in text
+
+
+def test_other_names_of_labels() -> None:
+    named = FILLED.replace("    values =", "    true = labels\n    values =").replace(
+        "(labels, values)", "(true, values)"
+    )
+    text = written(f"{named}{MADE}estimator = tf.estimator.add_metrics(estimator, more)\n{USES}")
+    assert RMSE in text and "def more" not in text
+
+
 def test_metrics_that_are_added_to_a_dict() -> None:
     text = written(f"{FILLED}{MADE}estimator = tf.estimator.add_metrics(estimator, more)\n{USES}")
     assert RMSE in text and 'MeanAbsoluteError(name="mae")' in text and "def more" not in text

@@ -133,3 +133,17 @@ def test_what_moves_into_a_context(value: str, head: str, before: str) -> None:
 )
 def test_what_stays_out_of_a_block(value: str, head: str, before: str) -> None:
     assert not moves_into(value, head, before)
+
+
+RETURNS = "def name():\n    return {value}\n\n\n"
+
+
+@pytest.mark.parametrize(
+    ("value", "stays"),
+    [("'eval-{}'.format(KIND)", False), ("load(KIND)", True), ("'{}'.format(load(KIND))", True), ("name()", True)],
+)
+def test_a_function_that_only_computes_may_be_called_later(value: str, stays: bool) -> None:
+    source = f"{FUNCTIONS}{RETURNS.format(value=value)}made = name()\nshow()\nuse(made)\n"
+    module = Module("program.py", source)
+    statement = next(node for node in module.tree.body if isinstance(node, ast.Assign))
+    assert places.moves(module, statement, module.tree.body[-1], [statement.value]) is not stays
