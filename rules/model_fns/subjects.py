@@ -31,14 +31,16 @@ _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+")
 # What folders of checkpoints and files of programs are called whatever they are about.
 _SAYS_NOTHING = frozenset(
     """
-    a after an and as at b base before builder c canned checkpoint checkpoints chief ckpt ckpts cli cluster code cpu custom cwd
+    a after an and app as at b base before builder c canned checkpoint checkpoints chief ckpt ckpts cli cluster code
+    core cpu custom cwd
     data default demo dest destination dir directory distributed entry entrypoint est estimator estimators eval evaluate
     evaluation evaluator example examples exp experiment experiments export exported exports file files final
     finished fit fn folder folders for function functions gpu graph helper helpers here home horovod init job keras
     launch launcher lib local log logdir logs main migrated migration mirrored mode model modeldir modeling models
-    module multi multiworker my native new nn notebook of old on out output outputs path paths plain pred predict
-    premade prediction predictions program ps result results root run runner running runs save saved savedmodel saver script
-    scripts serve server serving session single solution somewhere start starter storage store strategy summaries
+    module multi multiworker my native new nn notebook of old on out output outputs package path paths pkg plain pred
+    predict prediction predictions premade program ps result results root run runner running runs save saved
+    savedmodel saver script scripts serve server serving session single solution somewhere src start starter storage
+    store strategy summaries
     summary task tasks temp temporary tensorboard tensorflow test testing tests tf tf1 tf2 the there tmp tpu train
     trained trainer training try tutorial untitled use using util utils v1 v2 version with work workdir worker
     workers working
@@ -59,13 +61,14 @@ def subject(
     project: Project, definition: Definition, constructions: Collection[Construction], owner: str = ""
 ) -> list[str]:
     """Words for what the model of a model_fn is about: those of the class `owner` that it was a method of; of the folder of its
-    checkpoints, where all `constructions` (the Estimators that it may be the model_fn of) agree on it; of its file; of the
-    variable that holds the Estimator; of what it predicts; of how the docstring of its file begins. None where none of these
-    says anything."""
+    checkpoints, where all `constructions` (the Estimators that it may be the model_fn of) agree on it; of its file, or its
+    package; of the variable that holds the Estimator; of what it predicts; of how the docstring of its file begins. None where
+    none of these says anything."""
     return (
         _telling("_".join(_HUMP.findall(owner)))
         or _agreed([_said_folder(project, construction) for construction in constructions])
         or _telling(os.path.splitext(os.path.basename(definition.module.path))[0])
+        or _said_package(project, definition.module)
         or _agreed([_said_variable(construction) for construction in constructions])
         or _said_predictions(definition)
         or _said_docstring(definition.module)
@@ -75,6 +78,15 @@ def subject(
 def _agreed(found: Sequence[list[str]]) -> list[str]:
     """What all of several places say."""
     return found[0] if found and all(words == found[0] for words in found) else []
+
+
+def _said_package(project: Project, module: Module) -> list[str]:
+    """The words of the package of a file, as another file names it that imports the file."""
+    folder, file = os.path.split(module.path)
+    name = f"{os.path.basename(folder)}.{os.path.splitext(file)[0]}"
+    targets = (entry.target for other in project.modules.values() for entry in other.imports)
+    imported = any(target == name or target.startswith(f"{name}.") for target in targets)
+    return _telling(os.path.basename(folder)) if folder and imported else []
 
 
 def _said_variable(construction: Construction) -> list[str]:

@@ -246,6 +246,10 @@ TRAIN = "tf.estimator.ModeKeys.TRAIN"
          "    return tf.contrib.rnn.DropoutWrapper(tf.nn.rnn_cell.GRUCell(n), output_keep_prob=keep)\n"
          "cell = tf.contrib.rnn.MultiRNNCell([make(n) for n in (3, 4)])",
          "tf.keras.layers.StackedRNNCells([DropoutWrapper(GRUCell(n), output_keep_prob=0.5) for n in (3, 4)])"),
+        (f"cells = [{GRU} for _ in range(2)]\nif mode == {TRAIN}:\n"
+         "    cells = [tf.nn.rnn_cell.DropoutWrapper(c, output_keep_prob=0.5) for c in cells]\n"
+         "cell = tf.nn.rnn_cell.MultiRNNCell(cells)",
+         "    cells = [DropoutWrapper(c, output_keep_prob=0.5) for c in cells]\n"),
         (f"cell = tf.contrib.rnn.DropoutWrapper({GRU}, 0.5)",
          "DropoutWrapper(GRUCell(4), input_keep_prob=0.5, only_in_training=False)"),
         (f"keep = 0.5 if mode == {TRAIN} else 1.0\ncell = tf.contrib.rnn.MultiRNNCell("
@@ -425,6 +429,8 @@ cell = tf.nn.rnn_cell.MultiRNNCell(cells)
         CONDITION.format(TRAIN, "0.9"),  # something is dropped outside of training, too
         CONDITION.format(TRAIN, "1.0") + "else:\n    cell = tf.nn.rnn_cell.GRUCell(5)\n",
         CONDITION.format(TRAIN, "1.0") + "    x = x * 2.0\n",
+        f"cells = [{GRU}]\nif mode == {TRAIN}:\n    cells = [tf.nn.rnn_cell.DropoutWrapper(c, 0.5) for c in cells if c]\n"
+        "cell = cells[0]\n",
         CONDITION.format(TRAIN, "1.0") + "    cell = tf.nn.rnn_cell.ResidualWrapper(cell)\n",
     ],
 )

@@ -175,3 +175,10 @@ def test_model_fns_of_two_files() -> None:
 )
 def test_how_the_docstring_of_the_file_begins(docstring: str, expected: str) -> None:
     assert classes(migrate(f'"""{docstring}"""\n{program("")}')) == [expected]
+
+
+@pytest.mark.parametrize(("folder", "expected"), [("ner", "NerModel"), ("trainer", "Model"), ("src", "Model")])
+def test_the_package_of_the_file(folder: str, expected: str) -> None:
+    main = f"import tensorflow as tf\nfrom {folder}.model import model_fn\n\nestimator = tf.estimator.Estimator(model_fn)\n"
+    texts = migrate_all({"main.py": main, f"{folder}/model.py": BODY.format(head="", name="model_fn")})
+    assert classes(texts[f"{folder}/model.py"]) == [expected]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from migrator.resolve.syntax import children, walk
+from migrator.resolve.syntax import children, is_name, walk
 
 MUTATORS = frozenset(
     "append extend insert update setdefault pop remove clear add discard sort reverse popitem __setitem__".split()
@@ -123,17 +123,19 @@ def _own_children(node: ast.AST) -> list[ast.AST]:
 
 
 def wrapped_again(statement: ast.stmt) -> ast.Call | None:
-    """The call of ``cell = Wrapper(cell, …)``, which makes a name's new value of its present one."""
-    if (
-        not isinstance(statement, ast.Assign)
-        or len(statement.targets) != 1
-        or not isinstance(statement.value, ast.Call)
-    ):
+    """The call of ``cell = Wrapper(cell, …)``, which makes a name's new value of its present one, or of
+    ``cells = [Wrapper(cell, …) for cell in cells]``."""
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return None
-    target, call = statement.targets[0], statement.value
-    wrapped = call.args[0] if call.args else None
-    same = isinstance(target, ast.Name) and isinstance(wrapped, ast.Name) and wrapped.id == target.id
-    return call if same else None
+    target, value = statement.targets[0], statement.value
+    if isinstance(value, ast.ListComp) and len(value.generators) == 1:
+        loop = value.generators[0]
+        same = not loop.ifs and is_name(loop.iter, getattr(target, "id", None))
+        target, value = (loop.target if same else None), value.elt
+    wrapped = value.args[0] if isinstance(value, ast.Call) and value.args else None
+    if not isinstance(target, ast.Name) or not isinstance(wrapped, ast.Name) or wrapped.id != target.id:
+        return None
+    return value if isinstance(value, ast.Call) else None
 
 
 def root_name(node: ast.expr) -> str | None:
