@@ -130,8 +130,9 @@ def wrapped_again(statement: ast.stmt) -> ast.Call | None:
     target, value = statement.targets[0], statement.value
     if isinstance(value, ast.ListComp) and len(value.generators) == 1:
         loop = value.generators[0]
-        same = not loop.ifs and is_name(loop.iter, getattr(target, "id", None))
-        target, value = (loop.target if same else None), value.elt
+        if loop.ifs or not is_name(loop.iter, getattr(target, "id", None)):
+            return None
+        target, value = loop.target, value.elt
     wrapped = value.args[0] if isinstance(value, ast.Call) and value.args else None
     if not isinstance(target, ast.Name) or not isinstance(wrapped, ast.Name) or wrapped.id != target.id:
         return None
