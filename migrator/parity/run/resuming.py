@@ -18,6 +18,8 @@ NOTE = (
     "both have run before, {} of each training, equal as well: compared is how they go on from there, but not again their "
     "summaries, which an Estimator writes from its first step on"
 )
+AT_THE_END = ("exports", "checkpoints", "summaries")
+"""What a training that is stopped early has not come to, on the one side or the other."""
 FIRST = "of the first run, which was stopped after {} of each training; the second one was not made"
 
 
@@ -33,7 +35,7 @@ def compare_resumed(
     `calibrate` judges what it says. Raises SideError, CaseError."""
     assert case.new is not None
     steps = f"{case.resume} step" + "s" * (case.resume != 1)
-    first = replace(case, steps=case.resume)
+    first = replace(case, steps=case.resume, compare=tuple(part for part in case.compare if part not in AT_THE_END))
     recorded = run_side("old", first.old, root / "old", progress, first, None)
     report = calibrate(first, recorded, compare(first, recorded, root / "new", progress), root, progress)
     if report.verdict != EQUAL:
