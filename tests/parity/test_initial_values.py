@@ -144,7 +144,8 @@ def test_graphs_draw_their_initial_values_again() -> None:
 
 @pytest.mark.parity
 def test_layers_draw_their_initial_values_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    keras = pytest.importorskip("tensorflow").keras
+    tf = pytest.importorskip("tensorflow")
+    keras = tf.keras
     monkeypatch.setattr(keras.layers.Layer, "add_weight", keras.layers.Layer.add_weight)
     initializers = Initializers()
     initializers.install()
@@ -154,6 +155,10 @@ def test_layers_draw_their_initial_values_again(monkeypatch: pytest.MonkeyPatch)
     drawn = initializers.drawn(dense.kernel, dense.kernel.numpy())
     assert drawn.size == 2048 and 0.99 * limit < drawn.max() <= limit
     assert initializers.drawn(dense.bias, dense.bias.numpy()) is None, "always the same"
+    tf.function(lambda: initializers._note(dense.bias, dense.kernel_initializer))()
+    assert initializers.drawn(dense.bias, dense.bias.numpy()) is not None, (
+        "also where a model is traced before it is called"
+    )
     dense.kernel.assign(2 * dense.kernel)
     assert initializers.drawn(dense.kernel, dense.kernel.numpy()) is None, "no value of the initializer"
 

@@ -70,10 +70,13 @@ class Initializers:
     def _note(self, variable: Any, initializer: Any) -> None:
         import tensorflow as tf
 
-        if initializer is None or not hasattr(initializer, "get_config") or not tf.executing_eagerly():
+        if not hasattr(initializer, "get_config"):
             return
         try:
-            value = np.asarray(variable)
+            with tf.init_scope():  # Keras 3 traces a model before it calls it
+                if not tf.executing_eagerly():
+                    return
+                value = np.asarray(variable)
         except (TypeError, ValueError, NotImplementedError, AttributeError, tf.errors.OpError):
             return  # on several devices
         if 1 < value.size <= SMALL and value.dtype.kind == "f" and "seed" in initializer.get_config():
@@ -98,4 +101,7 @@ def _initializer(given: Any) -> Any:
     """The one that `add_weight` was given, perhaps by its name, or its default."""
     import tensorflow as tf
 
-    return tf.keras.initializers.get("glorot_uniform" if given is None else given)
+    try:
+        return tf.keras.initializers.get("glorot_uniform" if given is None else given)
+    except (TypeError, ValueError):  # nothing of Keras
+        return None
