@@ -620,3 +620,32 @@ _, predictions = tf.nn.dynamic_rnn({GRU}, a + b, dtype=tf.float32, scope="dec")
         "enc/bidirectional_rnn/bw/": "backward_rnn",
         "dec/": "dec",
     }
+
+
+DIRECTIONS = """
+with tf.variable_scope("one", reuse=tf.AUTO_REUSE):
+    fw, bw = [tf.nn.rnn_cell.GRUCell(3) for _ in range(2)]
+    (a, b), _ = tf.nn.bidirectional_dynamic_rnn(fw, bw, x, dtype=tf.float32)
+with tf.variable_scope("{second}", reuse=tf.AUTO_REUSE):
+    left, right = [tf.nn.rnn_cell.GRUCell(3) for _ in range(2)]
+    pair, states = tf.nn.bidirectional_dynamic_rnn(left, right, x, dtype=tf.float32)
+predictions = a + b + pair[0] + states[0]
+"""
+
+
+def test_directions_that_share_their_variables_by_name_are_left_alone() -> None:
+    """One loop becomes a layer for each direction, the other one layer for both: their names in TensorFlow 1 are the same."""
+    assert "may share their variables by name" in manual_reason(model_fn(HEAD + DIRECTIONS.format(second="one")))
+    assert "BidirectionalRNN(" in both(DIRECTIONS.format(second="two"))[0]
+
+
+def test_directions_in_a_helper_that_two_scopes_enter() -> None:
+    helper = """
+def encode(inputs, scope):
+    with tf.variable_scope(scope, reuse=tf.AUTO_REUSE):
+        cells = tf.nn.rnn_cell.GRUCell(3), tf.nn.rnn_cell.GRUCell(3)
+        outputs, _ = tf.nn.bidirectional_dynamic_rnn(cells[0], cells[1], inputs, dtype=tf.float32)
+        return tf.concat(outputs, -1)
+"""
+    body = HEAD + 'predictions = encode(x, "a") + encode(2 * x, "a") + encode(x, "b")'
+    assert method(migrate(model_fn(body, before=helper)), "__init__", of="Model").count("Encode(") == 2

@@ -11,7 +11,7 @@ from migrator.analyse.statements.names import reads
 from migrator.analyse.variables.namepatterns import literal_pattern
 from migrator.analyse.variables.reuse import NOTHING, Flags, says_no
 from migrator.analyse.variables.reusecalls import reuse_values
-from migrator.analyse.variables.scopes import exclusive, named_around, scope_calls, scope_prefix
+from migrator.analyse.variables.scopes import exclusive, named_around, scope_calls, scope_in_tf1, scope_prefix
 from migrator.resolve.syntax import walk
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def check_recurrent(plan: Body, sites: list[Site]) -> None:
         name = _full_name(plan, site)
         if is_reused(plan, site):
             others = [other for other in earlier if not exclusive(other, site) and not _same_cells(plan, other, site)]
-            if any(name is None or _full_name(plan, other) in (None, name) for other in others):
+            if any(_may_share(plan, other, site) for other in others):
                 raise Unsupported("recurrent layers may share their variables by name", site.call)
             if site.loops and (name is None or "*" not in name):
                 raise Unsupported("the turns of a loop may share the variables of a recurrent layer", site.call)
@@ -55,6 +55,22 @@ def check_cells(plan: Body) -> None:
                 raise Unsupported("recurrent cells are made while data flow", node)
 
 
+def _may_share(plan: Body, first: Site, second: Site) -> bool:
+    """Whether two layers may have cells in one scope, or one in a scope of the other."""
+    names = [_full_name(plan, site) for site in (first, second)]
+    if first.leaf.scopes == second.leaf.scopes and all(_own_name(site) for site in (first, second)):
+        names = [_own_name(site) for site in (first, second)]  # whatever the scopes around both are called
+    if names[0] is None or names[1] is None:
+        return True
+    return f"{names[0]}/".startswith(f"{names[1]}/") or f"{names[1]}/".startswith(f"{names[0]}/")
+
+
+def _own_name(site: Site) -> str | None:
+    """The scope that a layer enters itself; None where it is that of a name, or not a literal."""
+    scope = site.layer.name
+    return scope_in_tf1(site.layer) if scope is None else literal_pattern(scope)
+
+
 def _full_name(plan: Body, site: Site) -> str | None:
     """The scope of the cells, ``*`` for what is formatted into it; None where the source does not tell it."""
     prefix, scope = scope_prefix(plan, site.leaf), site.layer.name
@@ -63,7 +79,7 @@ def _full_name(plan: Body, site: Site) -> str | None:
         if around is None:
             raise Unsupported("the scope of a recurrent layer is not a literal", scope)
         return prefix if around == scope_calls(plan, site.leaf)[-1:] else None
-    own = site.layer.scope if scope is None else literal_pattern(scope)
+    own = _own_name(site)
     return None if prefix is None or own is None else prefix + own
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
-from migrator.analyse.function.translate import Value, is_none
+from migrator.analyse.function.translate import Layer, Value, is_none
 from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.flow import Leaf
 from migrator.analyse.statements.names import reads
@@ -303,12 +303,17 @@ def _pairs(
             yield name, f"{own_path}.{attribute}" if attribute else own_path, (*around, site)
 
 
+def scope_in_tf1(layer: Layer) -> str:
+    """The scope that TensorFlow 1 gave a recurrent layer without a name; one of two directions had that of both."""
+    return {"forward_rnn": "bidirectional_rnn/fw", "backward_rnn": "bidirectional_rnn/bw"}.get(layer.scope, layer.scope)
+
+
 def _name_of_recurrent(plan: Body, site: Site, names: Patterns) -> str | None:
     """What a recurrent layer adds to the scopes around it in the names of its variables; None where that is not known."""
     scope = site.layer.name
     if isinstance(scope, ast.Name) and scope.id not in names:
         return "" if named_around(site, scope.id) == scope_calls(plan, site.leaf)[-1:] else None
-    called = literal_pattern(scope, names) if is_named(site, names) else site.layer.scope
+    called = literal_pattern(scope, names) if is_named(site, names) else scope_in_tf1(site.layer)
     return None if called is None else f"{called}/"
 
 
