@@ -15,6 +15,7 @@ from migrator.analyse.function.translate import Translations
 from migrator.analyse.layers.sublayers import Sublayers
 from migrator.analyse.variables.startvalues import started_elsewhere
 from migrator.discover.sources import Unusable, load
+from migrator.emit.methods.variabletags import renamed_tags
 from migrator.engine.spacing import spaced
 from migrator.normalise.draft.draft import Drafts
 from migrator.resolve.module import Module
@@ -191,7 +192,8 @@ class Rewritten:
             if model.plan is not None and spec is not None and "export_outputs" in spec.fields and not self._exports:
                 text = "export_outputs has no effect any more: the program exports nothing"
                 yield model.definition.module, spec.fields["export_outputs"], text
-            for node, text in started_elsewhere(model.plan) if model.plan is not None else ():
+            said = [*started_elsewhere(model.plan), *renamed_tags(model.plan)] if model.plan is not None else []
+            for node, text in said:
                 yield model.definition.module, node, text
 
     def programs(self) -> Iterator[tuple[str, Module, ast.AST]]:

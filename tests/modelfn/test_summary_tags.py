@@ -164,3 +164,10 @@ def test_gradients_by_the_names_of_their_variables(tag: str, written: str) -> No
 @pytest.mark.parametrize("use", ["tf.summary.scalar('norm', len(variable.name))", "print(variable.name)"])
 def test_names_of_variables_elsewhere_are_left_alone(use: str) -> None:
     assert "names of variables" in manual_reason(model_fn(BY_NAME, end=GRADIENTS.format(use=use)))
+
+
+@pytest.mark.parametrize(("tag", "told"), [('variable.op.name + "/grad"', True), ('"all/grad"', False)])
+def test_tags_that_become_others_are_told(tag: str, told: bool) -> None:
+    source = model_fn(BY_NAME, end=GRADIENTS.format(use=f"tf.summary.histogram({tag}, gradient)"))
+    said = [each.message for outcome in run(source).values() for each in outcome.remaining]
+    assert any("the names that Keras gives variables" in message for message in said) is told
