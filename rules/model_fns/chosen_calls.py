@@ -23,6 +23,7 @@ from migrator.resolve.syntax import walk
 from migrator.rewrite import Remove, Statement, code, statements
 
 from ..optimizers.optimizers import OPTIMIZERS
+from ..symbols.symbol_rows import find_row
 from .looked_up import Lookup, called_entry, lookup, without
 from .translations import is_refused, translations
 
@@ -66,10 +67,33 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
             raise KeyError(name)
         return optimizer.minimize(loss)
     ```
+
+    So is a function of TensorFlow that a condition chooses, where TensorFlow 2 has other arguments for it.
+
+    ```python
+    import tensorflow as tf
+
+
+    def loss(weights, biases, labels, inputs, nce):
+        function = tf.nn.nce_loss if nce else tf.nn.sampled_softmax_loss
+        return tf.reduce_mean(function(weights, biases, labels, inputs, 10, 100))
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+
+    def loss(weights, biases, labels, inputs, nce):
+        if nce:
+            value = tf.nn.nce_loss(weights, biases, labels, inputs, 10, 100)
+        else:
+            value = tf.nn.sampled_softmax_loss(weights, biases, labels, inputs, 10, 100)
+        return tf.reduce_mean(value)
+    ```
     """
     found = lookup(drafts.project, module, call)
     if found is None:
-        return _conditional(module, call)
+        return _conditional(module, call) or _of_library(module, call)
     if not found.keys or not all(isinstance(key, str) for key in found.keys):
         return []
     others = [(module, found.default)] if found.default is not None else []
@@ -185,6 +209,30 @@ def _conditional(module: Module, call: ast.Call) -> list[Change]:
         return by_test(name, made, statements("{name} = {last}", name=name, last=last))
 
     return spelled(module, whole, "optimizer", make)
+
+
+def _of_library(module: Module, call: ast.Call) -> list[Change]:
+    """The statements for a call of one of two functions of TensorFlow that a name stands for, where TensorFlow 2 has other
+    arguments for one of them, or another name."""
+    held = module.assignment(call.func)
+    chosen = held.value if held is not None else None
+    if held is None or not isinstance(chosen, ast.IfExp) or not isinstance(call.func, ast.Name):
+        return []
+    names = [module.resolve(arm) or "" for arm in (chosen.body, chosen.orelse)]
+    changed = any(find_row(name.partition(".")[2]) is not None for name in names)
+    loads = module.loads_of(call.func.id, module.scope(call.func).lookup(call.func.id))
+    if not changed or not all(name.startswith("tensorflow.") for name in names) or loads != [call.func]:
+        return []
+    first, last = (
+        module.cst.call(call).with_changes(func=module.cst.expression(arm)) for arm in (chosen.body, chosen.orelse)
+    )
+    test = module.cst.expression(chosen.test)
+
+    def make(name: str) -> list[Statement]:
+        return by_test(name, [(test, first)], statements("{name} = {last}", name=name, last=last))
+
+    changes = spelled(module, call, "value", make)
+    return [*changes, *Change.of(module, Remove(held))] if changes else []
 
 
 def _is_optimizer(module: Module, node: ast.expr) -> bool:
