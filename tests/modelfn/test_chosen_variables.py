@@ -81,3 +81,15 @@ def test_left_alone(body: str) -> None:
     source = "import tensorflow as tf\n\n\ndef f(every):\n    a = []\n    b = []\n" + textwrap.indent(body, "    ")
     module = Module("program.py", source)
     assert not chosen_variables.expand.expand(Drafts(Project({})), module, module.tree.body[1])
+
+
+def test_a_penalty_by_a_piece_of_names() -> None:
+    end = """
+    loss = tf.reduce_mean(tf.square(labels - predictions))
+    kernels = [v for v in tf.trainable_variables() if v.name.split("/")[-1] == "kernel:0"]
+    loss += tf.add_n([tf.nn.l2_loss(v) for v in kernels])
+    train_op = tf.train.AdamOptimizer(0.1).minimize(loss, global_step=tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, predictions=predictions, loss=loss, train_op=train_op)
+    """
+    loss = method(migrate(model_fn(BODY, end=end)), "compute_loss")
+    assert "kernels = [self.out.kernel, self.top.kernel]" in loss

@@ -10,6 +10,7 @@ from migrator.analyse.function.plan import Plan
 from migrator.analyse.layers.site import Site
 from migrator.analyse.results.fedlabels import given_labels
 from migrator.analyse.statements.flow import Leaf
+from migrator.analyse.variables.variables import chosen_by_attributes
 from migrator.emit.expressions import Shared
 from migrator.emit.methods.callwriter import CallWriter
 from migrator.emit.methods.lossmetrics import updates
@@ -48,6 +49,13 @@ class LossWriter(CallWriter):
         self.lacks_others = False
         """Whether evaluations cannot compute all of these."""
         self._fed: set[Leaf] | None = None
+
+    def transform(self, node: ast.AST) -> str | None:
+        """Variables that are chosen by names which Keras does not give them are listed by the attributes that hold them."""
+        chosen = (
+            chosen_by_attributes(self.plan, self.shared.class_name, node) if isinstance(node, ast.ListComp) else None
+        )
+        return super().transform(node) if chosen is None else chosen
 
     def guard(self, leaf: Leaf) -> str | None:
         """The test that a statement needs. Summaries need none: they are written in training only."""

@@ -18,7 +18,13 @@ from migrator.rewrite import Import, Insert, Replace, Statement, code, statement
 if TYPE_CHECKING:
     import libcst as cst
 
-_LAYERS = ("tensorflow.keras.layers.", "tensorflow.layers.", "tensorflow.contrib.layers.")
+_LAYERS = (
+    "tensorflow.keras.layers.",
+    "tensorflow.layers.",
+    "tensorflow.contrib.layers.",
+    "tensorflow.get_variable",
+    "tensorflow.Variable",
+)
 
 
 def lambda_function(drafts: Drafts, module: Module, node: ast.Lambda) -> list[Change]:
@@ -52,7 +58,9 @@ def local_function(module: Module, call: ast.Call) -> list[Change]:
     if not isinstance(node, ast.Lambda) or not isinstance(call.func, ast.Name) or statement is None:
         return []
     made = [module.resolve(part.func) or "" for part in walk(node.body) if isinstance(part, ast.Call)]
-    if not any(name.startswith(_LAYERS) for name in made) or not isinstance(module.parent(statement), ast.FunctionDef):
+    if not any(name.startswith(_LAYERS) for name in made) or not isinstance(
+        module.parent(statement), (ast.FunctionDef, ast.Module)
+    ):
         return []
     if module.indent(statement) is None or len(getattr(statement, "targets", ())) != 1:
         return []
