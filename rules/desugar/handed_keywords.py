@@ -59,13 +59,21 @@ def _found(project: Project, module: Module) -> Iterator[list[Change]]:
         for spread in call.keywords:
             if spread.arg is None and isinstance(spread.value, ast.Name) and _is_known(module, call):
                 yield _named(project, module, spread.value)
-        if _is_update(call) and isinstance(call.args[0], ast.Name):
+        if _is_update(module, call) and isinstance(call.args[0], ast.Name):
             yield _named(project, module, call.args[0])
 
 
-def _is_update(call: ast.AST | None) -> bool:
-    """Whether a call is ``options.update(others)``, which is ``options.update(**others)`` where these have names for keys."""
+def _is_update(module: Module, call: ast.AST | None) -> bool:
+    """Whether a call is ``options.update(others)`` of a dict, which is ``options.update(**others)`` where these have names for
+    keys; not that of a class of the program."""
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "update":
+        return False
+    method, own = module.nearest(call, ast.FunctionDef), module.nearest(call, ast.ClassDef)
+    this = method.args.args[0].arg if own is not None and method is not None and method.args.args else None
+    if isinstance(call.func.value, ast.Name) and call.func.value.id == this:
+        return False
+    methods = (each for owner in module.nodes(ast.ClassDef) for each in owner.body)
+    if any(isinstance(each, ast.FunctionDef) and each.name == "update" for each in methods):
         return False
     return len(call.args) == 1 and not call.keywords
 
@@ -88,7 +96,7 @@ def _named(project: Project, module: Module, spread: ast.Name) -> list[Change]:
     if function is None or function.args.kwarg is None or function.args.kwarg is not bindings[0].node:
         return []
     loads = module.loads_of_parameter(spread.id, function)
-    spreads = [load if _is_update(module.parent(load)) else module.parent(load) for load in loads]
+    spreads = [load if _is_update(module, module.parent(load)) else module.parent(load) for load in loads]
     told = [
         each for each in spreads if isinstance(each, ast.Name) or isinstance(each, ast.keyword) and each.arg is None
     ]

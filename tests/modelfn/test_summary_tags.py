@@ -171,3 +171,9 @@ def test_tags_that_become_others_are_told(tag: str, told: bool) -> None:
     source = model_fn(BY_NAME, end=GRADIENTS.format(use=f"tf.summary.histogram({tag}, gradient)"))
     said = [each.message for outcome in run(source).values() for each in outcome.remaining]
     assert any("the names that Keras gives variables" in message for message in said) is told
+
+
+def test_names_of_weights_that_may_be_the_same_are_left_alone() -> None:
+    body = "predictions = tf.matmul(features['x'], tf.get_variable('w', [3, 1]))"
+    end = GRADIENTS.format(use="tf.summary.histogram(variable.name, gradient)")
+    assert "names of variables" in manual_reason(model_fn(body, end=end))

@@ -22,6 +22,8 @@ def name_in_tag(writer: Expressions, node: ast.Attribute, at: Leaf) -> str | Non
     turns = {name for loop in at.loops for name in targets(loop.target)}
     if node.attr != "name" or not isinstance(named, ast.Name) or named.id not in turns:
         return None
+    if any(site.layer.weight for site in plan.sites):
+        return None  # several weights of a model may have one name
     for call in plan.module.ancestors(node):
         if isinstance(call, ast.Call) and plan.module.resolve(call.func) in plan.translations.summaries:
             tags = [*call.args[:1], *(k.value for k in call.keywords if k.arg == "name")]

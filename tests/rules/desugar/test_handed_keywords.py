@@ -130,3 +130,27 @@ def test_a_function_that_calls_an_entry_of_a_table() -> None:
     assert "create(" in model
     text = below(model.replace("def model_fn", f"{TABLE}def model_fn") + USE.join([BUILD, TRAIN]))
     assert "**" not in text and "MAKERS" not in text
+
+
+OPTIONS = """class Options(object):
+    def __init__(self, name, **kwargs):
+        self.name, self.units = name, 1
+        {call}
+
+    def {method}(self, kwargs):
+        for key, value in kwargs.items():
+            setattr(self, key, value)
+
+
+options = Options("a")
+estimator = tf.estimator.Estimator(model_fn, "m", params={{"units": options.units}})
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "method"),
+    [("self.update(kwargs)", "update"), ("name.update(kwargs)", "update"), ("self.update(kwargs)", "other")],
+)
+def test_a_method_of_the_program_is_no_update_of_a_dict(call: str, method: str) -> None:
+    text = below(MODEL + OPTIONS.format(call=call, method=method) + TRAIN)
+    assert "def __init__(self, name, **kwargs):" in text and f"        {call}\n" in text
