@@ -1,6 +1,6 @@
 """Calls of one of several functions or classes: of an entry of a table, or of what a condition chooses.
 
-Those that make optimizers, learning rates or losses are written as an `if`, so that native follows each of them.
+Those that make optimizers, learning rates, losses or recurrent cells are written as an `if`, so that native follows each of them.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from migrator.resolve.syntax import walk
 from migrator.rewrite import Remove, Statement, code, statements
 
 from ..optimizers.optimizers import OPTIMIZERS
+from ..recurrent.rnn import CELLS
 from ..symbols.symbol_rows import find_row
 from .looked_up import Lookup, called_entry, lookup, without
 from .translations import is_refused, translations
@@ -133,9 +134,9 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
 
 
 def looks_up(project: Project, module: Module, call: ast.Call) -> bool:
-    """Whether a call runs an entry of a table, one of which makes an optimizer."""
+    """Whether a call runs an entry of a table, one of which makes an optimizer or a recurrent cell."""
     found = lookup(project, module, call)
-    return found is not None and any(made.is_optimizer for made in _all_made(project, module, found))
+    return found is not None and any(made.is_optimizer or made.is_cell for made in _all_made(project, module, found))
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,8 @@ class _Made:
     is_known: bool
     is_optimizer: bool = False
     is_translated: bool = False
-    """Whether it says what only the code of a model can say: an optimizer, a schedule, a loss."""
+    """Whether it says what only the code of a model can say: an optimizer, a schedule, a loss, a recurrent cell."""
+    is_cell: bool = False
 
     @classmethod
     def behind(cls, project: Project, module: Module, value: ast.expr) -> _Made:
@@ -155,8 +157,9 @@ class _Made:
             known = isinstance(value, ast.Lambda)
             names = [name for _, name in module.references_in(value)] if known else []
             return cls(known and not _has_layers(names), False, any(map(is_refused, names)))
-        if module.resolve(function) in OPTIMIZERS:
-            return cls(True, True, True)
+        name = module.resolve(function)
+        if name in OPTIMIZERS or name in CELLS:
+            return cls(True, name in OPTIMIZERS, True, name in CELLS)
         found = project.definition(module, function)
         if found is None or not isinstance(found.node, ast.FunctionDef) or found.node.decorator_list:
             return cls(False)

@@ -50,8 +50,9 @@ _SAYS_NOTHING = frozenset(
 
 _PREDICTED = _SAYS_NOTHING | frozenset(
     """
-    best class classes confidence embedding embeddings feature features hidden id ids index label labels logit
-    logits predicted prob probabilities probability probs score scores state states top value values weight weights
+    alpha alphas attention attentions best class classes confidence embedding embeddings feature features hidden id
+    ids index label labels length lengths logit logits mask masks predicted prob probabilities probability probs score
+    scores state states top value values weight weights
     """.split()
 )
 """The same for predictions."""
@@ -119,7 +120,8 @@ def _said_docstring(module: Module) -> list[str]:
     words = _WORD.findall(head[1]) if head is not None else []
     verb = bool(words) and words[0].endswith("s") and not words[0].endswith("ss")  # or a plural
     pointing = _POINTING & {word.lower() for word in words}
-    return [] if verb or pointing else _telling("_".join(words), _SAYS_NOTHING | _QUALITIES)
+    library = any("estimator" in word.lower() for word in words)
+    return [] if verb or pointing or library else _telling("_".join(words), _SAYS_NOTHING | _QUALITIES)
 
 
 def words_about(project: Project, construction: Construction) -> list[str]:

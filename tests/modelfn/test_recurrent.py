@@ -649,3 +649,31 @@ def encode(inputs, scope):
 """
     body = HEAD + 'predictions = encode(x, "a") + encode(2 * x, "a") + encode(x, "b")'
     assert method(migrate(model_fn(body, before=helper)), "__init__", of="Model").count("Encode(") == 2
+
+
+@pytest.mark.parametrize(
+    "end",
+    ["return CELLS[kind](units)", "cell = CELLS[kind](units)\n    return tf.nn.rnn_cell.DropoutWrapper(cell, 0.5)"],
+)
+def test_cells_of_a_table_are_chosen_where_they_are_made(end: str) -> None:
+    before = f"""
+CELLS = {{"gru": tf.nn.rnn_cell.GRUCell, "lstm": tf.nn.rnn_cell.LSTMCell}}
+
+
+def make(kind, units):
+    {end}
+"""
+    init = method(migrate(model_fn(f"{HEAD}cell = make(params['kind'], 3)\n{LOOP}", before=before)), "__init__")
+    assert ' == "gru":\n        cell = GRUCell(3)\n' in init and ' == "lstm":\n        cell = LSTMCell(3)\n' in init
+    assert "rnn_cell" not in init and "CELLS" not in init
+
+
+def test_a_table_of_cells_beside_other_functions_is_left_alone() -> None:
+    before = """
+CELLS = {"gru": tf.nn.rnn_cell.GRUCell, "own": print}
+
+
+def make(kind, units):
+    return CELLS[kind](units)
+"""
+    manual_reason(model_fn(f"{HEAD}cell = make(params['kind'], 3)\n{LOOP}", before=before))
