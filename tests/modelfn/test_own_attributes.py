@@ -45,16 +45,19 @@ def test_variables_that_methods_keep_on_the_object() -> None:
     assert "tf.nn.l2_loss(self.table.embeddings)" in method(model, "compute_loss")
 
 
+def test_a_variable_that_a_method_makes_under_a_condition() -> None:
+    old = '        self.bias = tf.get_variable("bias", [1])\n'
+    text = migrate(PROGRAM.replace(old, f"        if self.size:\n    {old}"))
+    made = '    if size:\n        self.bias = self.add_weight(name="bias", shape=[1])\n'
+    assert made in method(text, "__init__", of="NetworkModel")
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
         ("estimator = tf", "print(network.table)\nestimator = tf"),
         ('        self.bias = tf.get_variable("bias", [1])\n', ""),
         ("        self.table = None\n", "        self.table = None\n        self.bias = 3.0\n"),
-        (
-            '        self.bias = tf.get_variable("bias", [1])\n',
-            '        if self.size:\n            self.bias = tf.get_variable("bias", [1])\n',
-        ),
         ("self.bias = tf", "self.bias = self.bias if self.size else tf"),
         ("        x = self.embed(features)\n", "        x = self.embed(features)\n        print(vars(self))\n"),
     ],

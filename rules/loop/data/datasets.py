@@ -153,8 +153,8 @@ class Reader:
             if (text := ast.unparse(node)) in env:
                 return env[text]
             held = self.value(module, node.value, env) if isinstance(node.value, (ast.Name, ast.Call)) else None
-            if isinstance(held, Object):
-                return dict(held.attributes).get(node.attr)
+            if isinstance(held, Object) and node.attr in (attributes := dict(held.attributes)):
+                return attributes[node.attr]
         mode = (module.resolve(node) or "").rpartition("ModeKeys.")
         if mode[1]:
             return Known(_MODES[mode[2]]) if mode[2] in _MODES else None
