@@ -18,6 +18,7 @@ from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
 from migrator.rewrite import Replace, Statement, expr, statements
 
+from ..layers.layers import LayerTable
 from ..symbols.tensorflow_names import whole_name
 from .rnn import BACKWARD, FORWARD, LAYER, LOOPS
 
@@ -26,6 +27,10 @@ _LSTM = frozenset({"LSTMCell", "BasicLSTMCell", "LSTMBlockCell"})
 _ONE = frozenset({"GRUCell", "BasicRNNCell"})
 _AROUND = frozenset({"DropoutWrapper", "ResidualWrapper"})
 _MODULES = ("tensorflow.nn.rnn_cell.", "tensorflow.contrib.rnn.")
+_UNMASKED = "# without the mask, which losses and metrics would apply"
+"""Layers of Keras hand on the mask of what they are given, as far as the losses, which count all steps in TensorFlow 1."""
+_SAME = frozenset({"cast", "to_float", "convert_to_tensor", "Print"})
+"""Operations that may give the tensor that they are given."""
 _IGNORED = ("parallel_iterations", "swap_memory")
 
 
@@ -243,6 +248,22 @@ def _is_read(module: Module, name: ast.Name) -> bool:
     return bool(module.loads_of(name.id, module.scope(name).lookup(name.id)))
 
 
+def _is_computed_on(module: Module, statement: ast.Assign, pair: str | None, outputs: str) -> bool:
+    """Whether operations alone read outputs, or the pair of them: what these give has no mask, which layers would hand on."""
+    known = LayerTable("columns")
+    loads = module.loads_of(pair or outputs, module.scope(statement).lookup(pair or outputs))
+    for load in loads:
+        parent = module.parent(load)
+        if isinstance(parent, (ast.List, ast.Tuple)):
+            parent = module.parent(parent)
+        name = (module.resolve(parent.func) or "") if isinstance(parent, ast.Call) else ""
+        computed = name.startswith("tensorflow.") and name not in known and not name.startswith("tensorflow.keras.")
+        computed = computed and name.rpartition(".")[2] not in _SAME
+        if not computed and (pair or not isinstance(parent, (ast.BinOp, ast.Subscript))):
+            return False
+    return True
+
+
 def _loaded(node: ast.expr) -> Iterator[ast.Name]:
     return (n for n in ast.walk(node) if isinstance(n, ast.Name))
 
@@ -299,11 +320,17 @@ def _written(
             left = taken.parts[-1]
         else:
             left = ", ".join([taken.outputs or "_", *taken.parts])
-        if mark == BACKWARD and taken.outputs and not taken.parts:
-            text = f"{root}.reverse({text}, axis=[1])"
-        new += statements(f"{left} = {text}", cell=file.expression(cell), inputs=given)
-        if mark == BACKWARD and taken.outputs and taken.parts:
-            new += statements(f"{taken.outputs} = {root}.reverse({taken.outputs}, axis=[1])")
+        around = ("", "")
+        if mark == BACKWARD and taken.outputs:
+            around = f"{root}.reverse(", ", axis=[1])"
+        elif masked and taken.outputs and not _is_computed_on(module, statement, pair.outputs, taken.outputs):
+            around = f"{root}.identity(", f")  {_UNMASKED}"
+        if taken.parts:
+            new += statements(f"{left} = {text}", cell=file.expression(cell), inputs=given)
+            if around[0]:
+                new += statements(f"{taken.outputs} = {around[0]}{taken.outputs}{around[1]}")
+        else:
+            new += statements(f"{left} = {around[0]}{text}{around[1]}", cell=file.expression(cell), inputs=given)
     if pair.outputs:
         names = ", ".join(taken.outputs or "" for taken in pair.directions)
         new += statements(f"{pair.outputs} = ({names})")

@@ -539,7 +539,11 @@ WHOLE = "self.rnn = tf.keras.layers.RNN(cell, return_sequences=True)\n"
     [
         (LSTM + "out, _ = tf.nn.dynamic_rnn(cell, x, lengths)\npredictions = out",
          "tf.keras.layers.RNN(cell, return_sequences=True, zero_output_for_mask=True)",
-         "    mask = tf.sequence_mask(lengths, tf.shape(x)[1])\n    out = self.rnn(x, mask=mask)\n"),
+         "    mask = tf.sequence_mask(lengths, tf.shape(x)[1])\n    out = tf.identity(self.rnn(x, mask=mask))  # without"),
+        (LSTM + "out, _ = tf.nn.dynamic_rnn(cell, x, lengths)\npredictions = tf.concat([out, x], 2) + out[:, :1]",
+         "tf.keras.layers.RNN(cell, return_sequences=True, zero_output_for_mask=True)", "    out = self.rnn(x, mask=mask)\n"),
+        (LSTM + "out, state = tf.nn.dynamic_rnn(cell, x, lengths)\npredictions = tf.layers.dense(out, 3) + state.h",
+         "return_state=True", "    out, _, state_h = self.rnn(x, mask=mask)\n    out = tf.identity(out)  # without"),
         (LSTM + "out = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)[0]\npredictions = out", WHOLE, "out = self.rnn(x)\n"),
         (LSTM + "_, state = tf.nn.dynamic_rnn(cell, x, lengths, dtype=tf.float32)\npredictions = state.h",
          "tf.keras.layers.RNN(cell)\n",

@@ -269,6 +269,14 @@ def test_dropout_outside_of_training() -> None:
     assert np.any(always(inputs)[0].numpy()[0] == 0.0)
 
 
+def test_losses_see_no_mask() -> None:
+    """They count all steps, as in TensorFlow 1."""
+    outputs, _ = rnn.DynamicRNN(rnn_cells.GRUCell(6))(tf.constant(INPUTS), sequence_length=LENGTHS)
+    scores = tf.keras.layers.Dense(1)(outputs)
+    loss = tf.keras.losses.MeanSquaredError()(tf.zeros_like(scores), scores)
+    np.testing.assert_allclose(loss, np.mean(np.square(scores)), rtol=1e-6)
+
+
 def test_zero_state_and_its_fields() -> None:
     state = rnn.zero_state(rnn_cells.LSTMCell(6), 4)
     assert state.c.shape == state.h.shape == (4, 6)

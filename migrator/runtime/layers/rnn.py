@@ -71,7 +71,8 @@ class DynamicRNN(tf.keras.layers.Layer):
         start = None if initial_state is None else parts_of(self.cell, initial_state)
         start = [start] if tf.is_tensor(start) else start
         outputs, *state = self.rnn(inputs, initial_state=start, mask=mask)
-        return (swap_time(outputs) if self.time_major else outputs), state_of(self.cell, state)
+        outputs = swap_time(outputs) if self.time_major else tf.identity(outputs)  # else losses would have the mask
+        return outputs, state_of(self.cell, state)
 
 
 class StaticRNN(DynamicRNN):
