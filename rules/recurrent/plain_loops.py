@@ -46,7 +46,7 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
         x = features["x"]
         cell = tf.nn.rnn_cell.LSTMCell(8)
         outputs, _ = tf.nn.dynamic_rnn(cell, x, sequence_length=features["lengths"], dtype=tf.float32)
-        return outputs
+        return tf.reduce_max(outputs, 1)
     ```
     becomes
     ```python
@@ -58,7 +58,7 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
         cell = tf.nn.rnn_cell.LSTMCell(8)
         mask = tf.sequence_mask(features["lengths"], tf.shape(x)[1])
         outputs = tf.nn.dynamic_rnn.layer(cell, x, mask=mask)
-        return outputs
+        return tf.reduce_max(outputs, 1)
     ```
     """
     both = _SHORT.get(module.resolve(call.func) or "")
