@@ -20,13 +20,12 @@ from migrator.rewrite import Replace, Statement, expr, statements
 
 from ..layers.layers import LayerTable
 from ..symbols.tensorflow_names import whole_name
-from .rnn import BACKWARD, FORWARD, LAYER, LOOPS
+from .rnn import BACKWARD, FORWARD, LAYER, LOOPS, MODULES
 
 _SHORT = {"tensorflow.nn.dynamic_rnn": False, "tensorflow.nn.bidirectional_dynamic_rnn": True}
 _LSTM = frozenset({"LSTMCell", "BasicLSTMCell", "LSTMBlockCell"})
 _ONE = frozenset({"GRUCell", "BasicRNNCell"})
 _AROUND = frozenset({"DropoutWrapper", "ResidualWrapper"})
-_MODULES = ("tensorflow.nn.rnn_cell.", "tensorflow.contrib.rnn.")
 _UNMASKED = "# without the mask, which losses and metrics would apply"
 """Layers of Keras hand on the mask of what they are given, as far as the losses, which count all steps in TensorFlow 1."""
 _SAME = frozenset({"cast", "to_float", "convert_to_tensor", "Print"})
@@ -230,7 +229,7 @@ def _kind(module: Module, cell: ast.expr, depth: int = 0) -> tuple[str | None, b
         wraps = [kind for kind in kinds if kind[0] != "itself"]
         return (wraps[0][0], all(k[1] for k in kinds)) if len({k[0] for k in wraps}) == 1 else (None, False)
     name = (module.resolve(cell.func) or "") if isinstance(cell, ast.Call) else ""
-    short = name.rsplit(".", 1)[-1] if name.startswith(_MODULES) else ""
+    short = name.rsplit(".", 1)[-1] if name.startswith(MODULES) else ""
     if isinstance(cell, ast.Call) and short in _AROUND and cell.args:
         inner = cell.args[0]
         target = module.parent(cell)

@@ -42,8 +42,8 @@ _CELLS: dict[str, tuple[str, str, str]] = {
 }
 _PEEPHOLES = ("use_peepholes", "use_peephole")
 _FIRST = frozenset({"num_units", "cells"})
-_MODULES = ("tensorflow.nn.rnn_cell.", "tensorflow.contrib.rnn.")
-_WRAPPERS = frozenset(module + "DropoutWrapper" for module in _MODULES)
+MODULES = ("tensorflow.nn.rnn_cell.", "tensorflow.contrib.rnn.")
+_WRAPPERS = frozenset(module + "DropoutWrapper" for module in MODULES)
 _KEEP = ("input_keep_prob", "output_keep_prob", "state_keep_prob")
 _DROPOUT = f"cell {' '.join(_KEEP)} variational_recurrent input_size dtype seed dropout_state_filter_visitor"
 _TAIL = "parallel_iterations swap_memory time_major scope"
@@ -257,10 +257,10 @@ LAYERS = {
     **{f"tensorflow.contrib.rnn.{short}": loop for short in ("static_rnn", _STACKED)},
 }
 EXPRESSIONS: dict[str, Expression] = {
-    **{module + name: cell(name) for module in _MODULES for name in _CELLS},
-    **{module + "LSTMStateTuple": state_tuple for module in _MODULES},
-    **{module + "DropoutWrapper": dropout_wrapper for module in _MODULES},
-    **{module + "ResidualWrapper": residual_wrapper for module in _MODULES},
+    **{module + name: cell(name) for module in MODULES for name in _CELLS},
+    **{module + "LSTMStateTuple": state_tuple for module in MODULES},
+    **{module + "DropoutWrapper": dropout_wrapper for module in MODULES},
+    **{module + "ResidualWrapper": residual_wrapper for module in MODULES},
     ZERO_STATE: first_state,
     "tensorflow.contrib.rnn.LSTMBlockFusedCell": fused_lstm,
     "tensorflow.contrib.rnn.TimeReversedFusedRNN": time_reversed,

@@ -12,9 +12,8 @@ from migrator.analyse.layers.site import Site
 
 def kind_of(site: Site) -> str:
     """What a layer without a name is called: ``dense``."""
-    return (
-        site.layer.attribute or re.sub(r"(?<=[a-z])(?=[A-Z])", "_", site.layer.scope).lower()
-    )  # contrib's dropout is called Dropout
+    # The scope of contrib's dropout is Dropout.
+    return site.layer.attribute or re.sub(r"(?<=[a-z])(?=[A-Z])", "_", site.layer.scope).lower()
 
 
 def kinds_of(sites: Sequence[Site], is_anonymous: Callable[[str], object]) -> dict[int, str]:
