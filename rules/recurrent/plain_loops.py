@@ -20,7 +20,7 @@ from migrator.rewrite import Replace, Statement, expr, statements
 
 from ..layers.layers import LayerTable
 from ..symbols.tensorflow_names import whole_name
-from .rnn import BACKWARD, FORWARD, LAYER, LOOPS, MODULES
+from .rnn import BACKWARD, FORWARD, LAYER, LOOPS, MODULES, is_standard
 
 _SHORT = {"tensorflow.nn.dynamic_rnn": False, "tensorflow.nn.bidirectional_dynamic_rnn": True}
 _LSTM = frozenset({"LSTMCell", "BasicLSTMCell", "LSTMBlockCell"})
@@ -56,7 +56,7 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
         x = features["x"]
         cell = tf.nn.rnn_cell.LSTMCell(8)
         mask = tf.sequence_mask(features["lengths"], tf.shape(x)[1])
-        outputs = tf.nn.dynamic_rnn.layer(cell, x, mask=mask)
+        outputs = tf.nn.dynamic_rnn.layer(cell, x, mask=mask, kernel=True)
         return tf.reduce_max(outputs, 1)
     ```
     """
@@ -239,6 +239,17 @@ def _kind(module: Module, cell: ast.expr, depth: int = 0) -> tuple[str | None, b
     return kind, kind in ("lstm", "one")
 
 
+def _has_kernel(module: Module, cell: ast.expr) -> bool:
+    """Whether a cell is, or may hold, an LSTM that one kernel runs over whole sequences."""
+    if _kind(module, cell)[0] == "one":
+        return False
+    for call in module.nodes(ast.Call):
+        name = module.resolve(call.func) or ""
+        if name.startswith(MODULES) and name.rpartition(".")[2] in _LSTM and is_standard(call, name.rpartition(".")[2]):
+            return True
+    return False
+
+
 def _is_constant(node: ast.expr, value: object) -> bool:
     return isinstance(node, ast.Constant) and node.value is value
 
@@ -309,6 +320,7 @@ def _written(
         told = ["mask=" + mask] if masked else []
         told += ["return_sequences=False"] if not taken.outputs else []
         told += ["return_state=True"] if taken.parts and not taken.last else []
+        told += ["kernel=True"] if _has_kernel(module, cell) else []
         if isinstance(scope, ast.Constant) and isinstance(scope.value, str):
             end = {FORWARD: "/fw", BACKWARD: "/bw", LAYER: ""}[mark]
             told.append(f"scope={scope.value + end!r}")

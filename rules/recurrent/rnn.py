@@ -109,6 +109,15 @@ def cell(name: str) -> Expression:
     return translate
 
 
+def is_standard(call: ast.Call, short: str) -> bool:
+    """Whether an LSTM of TensorFlow 1 has no peepholes and the activation that it has by default."""
+    try:
+        given = bind(call, _CELLS[short][1], short)
+    except Unsupported:
+        return False
+    return is_none(given.get("activation")) and not any(_is_on(argument, node) for argument, node in given.items())
+
+
 def _is_on(argument: str, node: ast.expr) -> bool:
     """Whether an argument asks for peepholes, for sure."""
     return argument in _PEEPHOLES and isinstance(node, ast.Constant) and node.value is True
@@ -226,21 +235,23 @@ def loop(call: ast.Call, name: str, resolve: Resolve) -> Layer:
 
 
 def plain_loop(call: ast.Call, name: str, resolve: Resolve) -> Layer:
-    """``tf.nn.dynamic_rnn.layer(cell, x)``: Keras's own layer. Behind the end of a sequence its outputs are zero."""
-    given = bind(call, "cell inputs mask return_sequences return_state scope", "tf.nn.dynamic_rnn")
-    sequences, masked = "return_sequences" not in given, "mask" in given
+    """``tf.nn.dynamic_rnn.layer(cell, x)``: Keras's own layer, or the one with a kernel for LSTMs. Behind the end of a sequence
+    its outputs are zero."""
+    given = bind(call, "cell inputs mask return_sequences return_state kernel scope", "tf.nn.dynamic_rnn")
+    sequences, masked, kernel = "return_sequences" not in given, "mask" in given, "kernel" in given
     told = [
         ("return_sequences", sequences),
         ("return_state", "return_state" in given),
         ("go_backwards", name == BACKWARD),
-        ("zero_output_for_mask", masked and sequences),
+        ("zero_output_for_mask", masked and sequences and not kernel),
     ]
     return Layer(
-        "tf.keras.layers.RNN",
+        "RNN" if kernel else "tf.keras.layers.RNN",
         ((None, given["cell"]), *((argument, "True") for argument, value in told if value)),
         ((None, given["inputs"]), *((n, given[n]) for n in ("mask",) if masked)),
         {FORWARD: "bidirectional_rnn/fw", BACKWARD: "bidirectional_rnn/bw"}.get(name, "rnn"),
         given.get("scope"),
+        vendored=kernel,
         recurrent=True,
         attribute={FORWARD: "forward_rnn", BACKWARD: "backward_rnn"}.get(name),
     )

@@ -37,7 +37,8 @@ def both(body: str) -> tuple[str, str]:
 )
 def test_cells(cell: str, made: str) -> None:
     init, call = both(f"cell = tf.{cell}\n{LOOP}")
-    assert f"    cell = {made}\n" in init and "self.rnn = tf.keras.layers.RNN(cell, return_sequences=True)" in init
+    layer = "RNN" if made.startswith("LSTMCell") else "tf.keras.layers.RNN"
+    assert f"    cell = {made}\n" in init and f"self.rnn = {layer}(cell, return_sequences=True)" in init
     assert "outputs = self.rnn(x)" in call
 
 
@@ -531,28 +532,28 @@ with tf.variable_scope("rnn_a", reuse=tf.AUTO_REUSE):
 # -- loops of which only parts are read: Keras's own layer ------------------------------------------------------------
 
 LSTM = "cell = tf.nn.rnn_cell.LSTMCell(3)\n"
-WHOLE = "self.rnn = tf.keras.layers.RNN(cell, return_sequences=True)\n"
+WHOLE = "self.rnn = RNN(cell, return_sequences=True)\n"
 
 
 @pytest.mark.parametrize(
     ("body", "made", "used"),
     [
         (LSTM + "out, _ = tf.nn.dynamic_rnn(cell, x, lengths)\npredictions = out",
-         "tf.keras.layers.RNN(cell, return_sequences=True, zero_output_for_mask=True)",
+         "self.rnn = RNN(cell, return_sequences=True)\n",
          "    mask = tf.sequence_mask(lengths, tf.shape(x)[1])\n    out = tf.identity(self.rnn(x, mask=mask))  # without"),
         (LSTM + "out, _ = tf.nn.dynamic_rnn(cell, x, lengths)\npredictions = tf.concat([out, x], 2) + out[:, :1]",
-         "tf.keras.layers.RNN(cell, return_sequences=True, zero_output_for_mask=True)", "    out = self.rnn(x, mask=mask)\n"),
+         "self.rnn = RNN(cell, return_sequences=True)\n", "    out = self.rnn(x, mask=mask)\n"),
         (LSTM + "out, state = tf.nn.dynamic_rnn(cell, x, lengths)\npredictions = tf.layers.dense(out, 3) + state.h",
          "return_state=True", "    out, _, state_h = self.rnn(x, mask=mask)\n    out = tf.identity(out)  # without"),
         (LSTM + "out = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)[0]\npredictions = out", WHOLE, "out = self.rnn(x)\n"),
         (LSTM + "_, state = tf.nn.dynamic_rnn(cell, x, lengths, dtype=tf.float32)\npredictions = state.h",
-         "tf.keras.layers.RNN(cell)\n",
+         "self.rnn = RNN(cell)\n",
          "    state_h = self.rnn(x, mask=mask)\n"),
         (LSTM + "_, state = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)\npredictions = state[1] + state.c",
-         "tf.keras.layers.RNN(cell, return_state=True)\n",
+         "self.rnn = RNN(cell, return_state=True)\n",
          "    _, state_c, state_h = self.rnn(x)\n"),
         (LSTM + "out, (c, h) = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)\npredictions = out[:, 0] + h",
-         "tf.keras.layers.RNN(cell, return_sequences=True, return_state=True)\n",
+         "self.rnn = RNN(cell, return_sequences=True, return_state=True)\n",
          "    out, _, h = self.rnn(x)\n"),
         (f"cell = tf.nn.rnn_cell.DropoutWrapper({GRU}, 0.5)\n"
          "_, state = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)\npredictions = state",
@@ -560,10 +561,13 @@ WHOLE = "self.rnn = tf.keras.layers.RNN(cell, return_sequences=True)\n"
          "    _, state = self.rnn(x)\n"),
         ("cell = tf.nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.LSTMCell(n) for n in (2, 3)])\n"
          "_, states = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)\npredictions = states[-1].h",
-         "tf.keras.layers.RNN(cell, return_state=True)\n",
+         "self.rnn = RNN(cell, return_state=True)\n",
          "    _, *states = self.rnn(x)\n"),
+        ("cell = tf.nn.rnn_cell.LSTMCell(3, activation=tf.nn.relu)\n"
+         "out, _ = tf.nn.dynamic_rnn(cell, x, lengths)\npredictions = out",
+         "tf.keras.layers.RNN(cell, return_sequences=True, zero_output_for_mask=True)", "    out = tf.identity(self.rnn("),
         (LSTM + "out, _ = tf.nn.dynamic_rnn(cell, x * 2.0, lengths, dtype=tf.float32)\npredictions = out",
-         "zero_output_for_mask=True", "    inputs = x * 2.0\n    mask = tf.sequence_mask(lengths, tf.shape(inputs)[1])\n"),
+         "self.rnn = RNN(", "    inputs = x * 2.0\n    mask = tf.sequence_mask(lengths, tf.shape(inputs)[1])\n"),
         (f"fw, bw = {GRU}, {GRU}\n(a, b), _ = tf.nn.bidirectional_dynamic_rnn(fw, bw, x, lengths, dtype=tf.float32)\n"
          "predictions = a + b",
          "self.backward_rnn = tf.keras.layers.RNN(bw, return_sequences=True, go_backwards=True, zero_output_for_mask=True)",

@@ -1,4 +1,6 @@
-"""Dropout masks that depend on nothing but the shape, so that both sides drop the same units.
+"""Dropout masks that depend on nothing but the last two sizes, so that both sides drop the same units.
+
+These two are the same whether a recurrent network drops units step by step or in whole sequences.
 
 A random mask would hide a wrong rate, or dropout left on in evaluation, behind differences that are to be expected.
 Every dropout of every Keras and of TF1 ends in one function of `tensorflow.python.ops.nn_ops`.
@@ -23,7 +25,8 @@ def install(note: Callable[[str], None]) -> None:
 
     def sample(shape: Any, dtype: Any) -> Any:
         note(NOTE)
-        return tf.cast(uniform(shape, seed=SEED, dtype=tf.float32, **algorithm), dtype)
+        mask = uniform(tf.convert_to_tensor(shape)[-2:], seed=SEED, dtype=tf.float32, **algorithm)
+        return tf.cast(tf.broadcast_to(mask, shape), dtype)
 
     if hasattr(nn_ops, "_dropout"):
         original = nn_ops._dropout

@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from migrator.runtime.layers.rnn_cells import CellWrapper, LSTMCell, OwnCell
+from migrator.runtime.layers.rnn_layer import RNN
 
 LSTMStateTuple = collections.namedtuple("LSTMStateTuple", ("c", "h"))
 """State of an LSTM: the memory and the output, each ``[batch, units]``."""
@@ -58,11 +59,13 @@ class DynamicRNN(tf.keras.layers.Layer):
     state stands still. With ``time_major``, the first axis of inputs and outputs is time, else the second one. `initializer` is
     that of kernels whose cell has none."""
 
+    unrolls = False
+
     def __init__(self, cell: Any, time_major: bool = False, name: str | None = None, initializer: Any = None) -> None:
         super().__init__(name=name)
         self.cell, self.time_major = cell, time_major
         start_kernels(cell, initializer)
-        self.rnn = tf.keras.layers.RNN(cell, return_sequences=True, return_state=True, zero_output_for_mask=True)
+        self.rnn = RNN(cell, return_sequences=True, return_state=True, unroll=self.unrolls)
 
     def call(self, inputs: Any, sequence_length: Any = None, initial_state: Any = None) -> Any:
         """``sequence_length`` are integers ``[batch]``, or None; ``initial_state`` is None for zeros."""
@@ -77,6 +80,8 @@ class DynamicRNN(tf.keras.layers.Layer):
 
 class StaticRNN(DynamicRNN):
     """``tf.compat.v1.nn.static_rnn``: takes and gives a list with one tensor ``[batch, depth]`` per step."""
+
+    unrolls = True
 
     def call(self, inputs: Any, sequence_length: Any = None, initial_state: Any = None) -> Any:
         outputs, state = super().call(tf.stack(inputs, axis=1), sequence_length, initial_state)

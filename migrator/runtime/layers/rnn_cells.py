@@ -11,6 +11,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from migrator.runtime.layers.rnn_kernel import run_cell, run_lstm
+
 
 def add_kernel(cell: Any, name: str, shape: Any, initializer: Any) -> Any:
     """A weight with values of its own: Glorot's uniform ones by default."""
@@ -46,6 +48,13 @@ class LSTMCell(tf.keras.layers.Layer):
         output = self.activation(memory) * tf.sigmoid(shown)
         return output, [memory, output]
 
+    def run(self, inputs: Any, start: Any, training: Any) -> Any:
+        """Outputs and states after each step of ``inputs [time, batch, depth]``; None where no kernel has the activation."""
+        if self.activation not in (tf.tanh, tf.keras.activations.tanh):
+            return None
+        memories, outputs = run_lstm(inputs, start, self.kernel, self.bias, self.forget_bias)
+        return outputs, [memories, outputs]
+
 
 class PeepholeLSTMCell(LSTMCell):
     """``LSTMCell`` of TensorFlow 1 with ``use_peepholes``: gates see the memory too, each of its elements by a weight of its own;
@@ -67,6 +76,10 @@ class PeepholeLSTMCell(LSTMCell):
         memory = kept * memory + entering * self.activation(candidate)
         output = tf.sigmoid(shown + self.shown_diagonal * memory) * self.activation(memory)
         return output, [memory, output]
+
+    def run(self, inputs: Any, start: Any, training: Any) -> Any:
+        """None: the loop runs this cell."""
+        return None
 
 
 class GRUCell(tf.keras.layers.Layer):
@@ -186,6 +199,12 @@ class DropoutWrapper(CellWrapper):
             states = [*memory, dropped(state, kept)]
         return dropped(output, after), states
 
+    def run(self, inputs: Any, start: Any, training: Any) -> Any:
+        """As that of its cell; None where the state is dropped, too."""
+        before, after, kept = self.keep if training or not self.only_in_training else (1.0, 1.0, 1.0)
+        found = None if kept < 1.0 else run_cell(self.cell, dropped(inputs, before), start, training)
+        return None if found is None else (dropped(found[0], after), found[1])
+
 
 def dropped(values: Any, keep_prob: float) -> Any:
     """`values`, of which each is kept with a probability."""
@@ -198,3 +217,8 @@ class ResidualWrapper(CellWrapper):
     def call(self, inputs: Any, states: Any) -> Any:
         output, states = self.cell(inputs, states)
         return inputs + output, states
+
+    def run(self, inputs: Any, start: Any, training: Any) -> Any:
+        """As that of its cell."""
+        found = run_cell(self.cell, inputs, start, training)
+        return None if found is None else (inputs + found[0], found[1])
