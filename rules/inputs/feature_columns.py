@@ -27,6 +27,7 @@ SHARED_SIGNATURE = (
 _SHARED_KEPT = [
     n for n in SHARED_SIGNATURE.split() if not n.endswith(("_ckpt", "_load_from", "_safe_embedding_lookup"))
 ]
+_EMBEDDINGS = ("embedding_weights",)
 _REFUSED = ("weight_collections", "cols_to_vars", "cols_to_output_tensors")
 Resolve = Callable[[ast.expr], "str | None"]
 
@@ -49,7 +50,7 @@ def input_layer(call: ast.Call, name: str, resolve: Resolve) -> Layer:
     if "trainable" in given:
         arguments.append(("trainable", given["trainable"]))
     inputs = ((None, given["features"]),)
-    return Layer("tf.keras.layers.DenseFeatures", tuple(arguments), inputs, "input_layer", columns=True)
+    return Layer("tf.keras.layers.DenseFeatures", tuple(arguments), inputs, "input_layer", columns=_EMBEDDINGS)
 
 
 def linear_model(call: ast.Call, name: str, resolve: Resolve) -> Layer:
@@ -61,7 +62,9 @@ def linear_model(call: ast.Call, name: str, resolve: Resolve) -> Layer:
     arguments: list[tuple[str | None, Value]] = [(None, given["feature_columns"])]
     arguments += [(key, given[key]) for key in ("units", "sparse_combiner") if key in given]
     inputs = ((None, given["features"]),)
-    return Layer("LinearFeatures", tuple(arguments), inputs, "linear_model", columns=True, vendored=True)
+    return Layer(
+        "LinearFeatures", tuple(arguments), inputs, "linear_model", columns=("weights", "bias_weights"), vendored=True
+    )
 
 
 def sequence_input_layer(call: ast.Call, name: str, resolve: Resolve) -> Layer:
@@ -72,7 +75,7 @@ def sequence_input_layer(call: ast.Call, name: str, resolve: Resolve) -> Layer:
         arguments.append(("trainable", given["trainable"]))
     inputs = ((None, given["features"]),)
     return Layer(
-        "tf.keras.experimental.SequenceFeatures", tuple(arguments), inputs, "sequence_input_layer", columns=True
+        "tf.keras.experimental.SequenceFeatures", tuple(arguments), inputs, "sequence_input_layer", columns=_EMBEDDINGS
     )
 
 

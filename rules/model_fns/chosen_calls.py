@@ -160,6 +160,8 @@ class _Made:
         name = module.resolve(function)
         if name in OPTIMIZERS or name in CELLS:
             return cls(True, name in OPTIMIZERS, True, name in CELLS)
+        if name is not None and name.startswith("tensorflow."):
+            return cls(not _has_layers([name]), False, is_refused(name))
         found = project.definition(module, function)
         if found is None or not isinstance(found.node, ast.FunctionDef) or found.node.decorator_list:
             return cls(False)

@@ -121,3 +121,39 @@ def test_a_table_of_networks_stays_a_table() -> None:
     )
     text = migrate(model_fn("predictions = NETS[params['net']](features['x'])", before=before))
     assert "NETS = {'a': A, 'b': B}\n" in text
+
+
+LAMBDAS = """
+import tensorflow as tf
+
+
+def burnt_in(step, rate, size):
+    def later():
+        return tf.train.exponential_decay(rate, step - size, 100, 0.5)
+    return tf.cond(tf.less(step, size), lambda: tf.constant(rate), later)
+
+
+def chosen(name, step):
+    rates = {
+        "constant": lambda: tf.constant(0.1),
+        "burnt": lambda: burnt_in(step, 0.1, 5),
+        "halved": lambda: tf.train.exponential_decay(0.1, step, 100, 0.5),
+    }
+    if name not in rates:
+        raise ValueError(name)
+    return rates[name]()
+"""
+
+
+def test_lambdas_that_get_nothing() -> None:
+    train = TRAIN.replace('RATES[params["rate"]](step, 0.1)', 'chosen(params["rate"], step)')
+    text = joined(migrate(program(train, LAMBDAS)))
+    rate = method(text, "__call__")
+    assert 'if name == "constant":\n        rate = tf.constant(0.1)' in rate
+    assert "(step - 5)" in rate and rate.count("ExponentialDecay(") == 2 and "compat.v1" not in text
+
+
+def test_lambdas_of_layers_stay_in_their_table() -> None:
+    nets = "nets = {'a': lambda: tf.layers.dense(x, 1), 'b': lambda: tf.layers.dense(x, 2)}\n"
+    body = f"x = features['x']\n{nets}predictions = nets[params['net']]()"
+    assert "KeyError" not in manual_reason(model_fn(body))

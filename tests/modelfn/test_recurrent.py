@@ -519,6 +519,17 @@ def test_a_helper_with_cells_beside_layers_that_are_shared(second: str, made: in
     assert init.count("Encode(") == made and init.count("Dense(3") == 1
 
 
+def test_helpers_with_cells_in_a_helper_make_no_cells_themselves() -> None:
+    outer = """
+def network(x):
+    x = encode(x, "words")
+    return tf.layers.dense(encode(x, "sentences"), 1)
+"""
+    text = migrate(model_fn(HEAD + "predictions = network(x)", before=ENCODE + outer))
+    assert method(text, "__init__", of="Network").count("Encode(") == 2
+    assert "tf.keras.layers.RNN(" in method(text, "__init__", of="Encode")
+
+
 def test_a_layer_that_may_be_a_part_of_cells_is_left_alone() -> None:
     body = """
 predictions = encode(x, "rnn_a")

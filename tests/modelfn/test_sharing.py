@@ -350,6 +350,31 @@ def test_turns_that_call_a_helper_again() -> None:
     assert "total += self.tower(features[name])" in method(text, "call", "Model")
 
 
+TASK = """
+def tower(x, name):
+    with tf.variable_scope({scope}, reuse=tf.AUTO_REUSE):
+        x = tf.layers.dense(x, 4)
+        return tf.layers.dense(x, 1, name="out")
+"""
+TASKS = """
+    total = 0.0
+    for task in ["click", "buy"]:
+        total += tower(features["x"], "tower_" + task)
+    predictions = total
+"""
+
+
+def test_turns_that_name_the_scope_of_a_helper_have_layers_of_their_own() -> None:
+    text = assert_same(model_fn(TASKS, before=TASK.format(scope="name")))
+    assert 'self.tower_layers = [Tower("tower_" + task) for task in ["click", "buy"]]' in text
+
+
+@pytest.mark.parametrize("scope", ['"one"', '"one" if name else name'])
+def test_turns_that_name_no_scope_of_a_helper_are_left_alone(scope: str) -> None:
+    reason = manual_reason(model_fn(TASKS, before=TASK.format(scope=scope)))
+    assert "the turns of a loop may share the variables of a helper" in reason
+
+
 NORMAL = """
 def tower(x, training):
     with tf.variable_scope("tower", reuse=tf.AUTO_REUSE):

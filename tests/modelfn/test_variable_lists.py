@@ -254,6 +254,23 @@ def test_the_variables_of_columns_belong_to_their_scope(listed: str, expected: s
 
 
 @pytest.mark.parametrize(
+    ("asked", "chosen"),
+    [
+        ("'embedding_weights' in v.name or 'wide' in v.op.name", {"linear", "input_layer"}),
+        ("'embedding_weights' not in v.name and not v.name.startswith('wide')", {"dense_layers", "out"}),
+        ("v.op.name.endswith('weights')", {"linear", "input_layer"}),
+        ("not v.name.endswith('weights:0')", {"dense_layers", "out"}),
+    ],
+)
+def test_the_variables_of_columns_have_names_that_end_alike(asked: str, chosen: set[str]) -> None:
+    listed = f"[v for v in tf.trainable_variables() if {asked}]"
+    step = method(
+        migrate(program(f"train_op = optimizer.minimize(loss, {STEP}, var_list={listed})", COLUMNS)), "train_step"
+    )
+    assert {name for name in ("linear", "input_layer", "dense_layers", "out") if f"self.{name}" in step} == chosen
+
+
+@pytest.mark.parametrize(
     "listed",
     [
         "tf.trainable_variables('deep/input_layer/city')",

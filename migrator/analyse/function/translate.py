@@ -46,8 +46,8 @@ class Layer:
     """Its arguments by parameter."""
     reuse: tuple[tuple[str, bool | None], ...] = ()
     """What the call of a helper says of the sharing of its variables, by parameter; None where no literal."""
-    columns: bool = False
-    """Whether its variables are those of feature columns, by whose names they are called under the scope."""
+    columns: tuple[str, ...] = ()
+    """How the names of its variables end, if they are those of feature columns, by which they are called under the scope."""
     trains: bool = False
     """Whether the call takes `training`."""
     moving: str | None = None

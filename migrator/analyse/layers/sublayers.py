@@ -318,7 +318,9 @@ class Sublayers:
         if definition is None or body.module.is_inside(definition.node, body.function):
             return None
         if definition not in self.makers:
-            self.makers[definition] = None  # for a cycle
+            self.makers[definition] = None  # for a cycle, and where it runs the cells itself
+            if self.makes_layers(definition):
+                return None
             found = maker(definition, self.translations)
             for node in walk(definition.node):
                 other = self.project.definition(definition.module, node.func) if isinstance(node, ast.Call) else None

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from migrator.analyse.layers.site import Site
 
 Sites = tuple["Site", ...]
+Turns = tuple[frozenset[str], ...]
+"""For each loop around whose turns make variables in one scope, so far: the names that hold what tells its turns apart."""
+_UNTOLD: Turns = (frozenset(),)
 
 _SCOPE_ARGUMENTS = frozenset(
     {
@@ -186,25 +189,25 @@ def _begins_with_literal(node: ast.expr | None) -> bool:
 def variable_pairs(plan: Body) -> Iterator[tuple[str, str, Sites]]:
     """TF1 name (empty where it is not known), attribute path, and the sites that lead to each variable, but for those of
     recurrent cells; ``*`` is a running number."""
-    return (pair for pair in _pairs(plan, plan.sites, "", "", {}, {}, False) if not pair[0].endswith("/"))
+    return (pair for pair in _pairs(plan, plan.sites, "", "", {}, {}, ()) if not pair[0].endswith("/"))
 
 
 def variable_map(plan: Body) -> tuple[tuple[str, str], ...]:
     """Pairs of TF1 variable name and attribute path, where both are known from the source; of a recurrent layer, its scope
     (``rnn/``) and the path of the layer."""
-    found = _pairs(plan, plan.sites, "", "", {}, {}, False)
+    found = _pairs(plan, plan.sites, "", "", {}, {}, ())
     return tuple((name, attribute) for name, attribute, _ in found if name)
 
 
 def names_of_variables(plan: Body) -> Iterator[tuple[str, Sites]]:
     """TF1 name of each variable, empty where it is not known, with its site and the sites of the helpers around it."""
-    return ((name, sites) for name, _, sites in _pairs(plan, plan.sites, "", None, {}, {}, False))
+    return ((name, sites) for name, _, sites in _pairs(plan, plan.sites, "", None, {}, {}, ()))
 
 
 def names_made(plan: Body, site: Site, cells: bool = False) -> frozenset[str] | None:
     """TF1 names of the variables that one site makes, ``*`` for what is formatted into them; None where some are not
     known from the source, as those of recurrent cells, for which one pattern stands if `cells` is given."""
-    found = list(_pairs(plan, [site], "", None, {}, {}, False))
+    found = list(_pairs(plan, [site], "", None, {}, {}, ()))
     if any(not name for name, _, _ in found) or (not cells and any(sites[-1].layer.recurrent for *_, sites in found)):
         return None
     known = {id(sites[-1]) for _, _, sites in found}
@@ -215,7 +218,7 @@ def names_made(plan: Body, site: Site, cells: bool = False) -> frozenset[str] | 
 
 def path_of(plan: Body, site: Site, name: str) -> str | None:
     """The attribute path of the variable `name` that a site makes; None where `call` makes it, or a loop."""
-    found = [path for other, path, _ in _pairs(plan, [site], "", "", {}, {}, False) if other == name]
+    found = [path for other, path, _ in _pairs(plan, [site], "", "", {}, {}, ()) if other == name]
     return found[0] if found and "*" not in found[0] and "late_weights" not in found[0] else None
 
 
@@ -243,7 +246,7 @@ def _pairs(
     path: str | None,
     names: Patterns,
     numbers: dict[str, int],
-    repeated: bool,
+    turns: Turns,
     around: Sites = (),
 ) -> Iterator[tuple[str, str, Sites]]:
     """TF1 name and attribute path of each variable, with its site and the sites of the helpers around it; names alone where
@@ -264,15 +267,15 @@ def _pairs(
             own_path = f"{path}late_weights.{_late_key(plan, site, names)}"
         if site.layer.helper is not None:
             known = given_names(site, names)
-            turns = repeated or _in_turns(plan, site)
+            handed = _handed_turns(site, _open_turns(plan, site, turns))
             outer = (*around, site)
             helper, inner = site.layer.helper, None if path is None else f"{own_path}."
             if site.layer.alternatives:  # which one it is, and so what it makes, is known at run time only
                 for body in (helper, *site.layer.alternatives):
-                    list(_pairs(body, body.sites, scope + prefix, inner, known, numbers, True, outer))
+                    list(_pairs(body, body.sites, scope + prefix, inner, known, numbers, _UNTOLD, outer))
                 yield "", "", outer
                 continue
-            yield from _pairs(helper, helper.sites, scope + prefix, inner, known, numbers, turns, outer)
+            yield from _pairs(helper, helper.sites, scope + prefix, inner, known, numbers, handed, outer)
             continue
         if site.layer.recurrent:  # which variables there are, the cells tell at run time
             called = _name_of_recurrent(plan, site, names)
@@ -281,7 +284,7 @@ def _pairs(
             elif called and not site.layer.late:
                 yield f"{scope}{prefix}{called}", own_path, (*around, site)
             continue
-        own = _own_name(site, numbers, scope + prefix, names, repeated or _in_turns(plan, site))
+        own = _own_name(site, numbers, scope + prefix, names, bool(_open_turns(plan, site, turns)))
         if own is None:
             if is_named(site, names) and site.layer.variables:
                 yield "", "", (*around, site)
@@ -340,15 +343,20 @@ def is_false(value: Value) -> bool:
     return value == "False" or (isinstance(value, ast.Constant) and value.value is False)
 
 
-def _in_turns(plan: Body, site: Site) -> bool:
-    """Whether several turns of a loop make layers in one scope: no scope around them has the loop's variable in its name."""
+def _open_turns(plan: Body, site: Site, turns: Turns) -> Turns:
+    """The loops whose turns make layers in one scope: no scope around a site has what tells them apart in its name."""
     names: set[str] = set()
     for call in scope_calls(plan, site.leaf):
         names |= reads(call.args[0]) if call.args else set()
+    heads = [frozenset(n.id for n in walk(loop.target) if isinstance(n, ast.Name)) for loop in site.loops]
     if site.layer.keras:
-        return bool(site.loops)
-    heads = [{n.id for n in walk(loop.target) if isinstance(n, ast.Name)} for loop in site.loops]
-    return any(not head & names for head in heads)
+        return (*turns, *heads)
+    return tuple(head for head in (*turns, *heads) if not head & names)
+
+
+def _handed_turns(site: Site, turns: Turns) -> Turns:
+    """The same loops inside of the helper that a site calls: its parameters may hold what tells the turns apart."""
+    return tuple(frozenset(name for name, value in site.layer.given if reads(value) & head) for head in turns)
 
 
 def is_named(site: Site, names: Patterns) -> bool:

@@ -29,15 +29,15 @@ class Choice:
 
     has: Callable[[str], bool]
     """Whether it has the variable of this name in TF1, ``:0`` included."""
-    below: Callable[[str], bool | None]
-    """Whether it has the variables whose names begin so; None where that depends on the rest of their names."""
+    between: Callable[[str, str], bool | None]
+    """Whether it has the variables whose names begin and end so; None where that depends on what stands between."""
 
     def __call__(self, name: str) -> bool:
         """See `has`."""
         return self.has(name)
 
 
-EVERY = Choice(lambda name: True, lambda start: True)
+EVERY = Choice(lambda name: True, lambda start, end: True)
 
 
 Part = Callable[[str], str]
@@ -53,10 +53,17 @@ def _of_op(name: str) -> str:
 
 
 def _starting(text: str, part: Part = _every) -> Choice:
-    def below(start: str) -> bool | None:
+    def between(start: str, end: str) -> bool | None:
         return True if start.startswith(text) else None if text.startswith(start) else False
 
-    return Choice(lambda name: part(name).startswith(text), below)
+    return Choice(lambda name: part(name).startswith(text), between)
+
+
+def _ending(text: str, part: Part) -> Choice:
+    def between(start: str, end: str) -> bool | None:
+        return True if part(end).endswith(text) else None if text.endswith(part(end)) else False
+
+    return Choice(lambda name: part(name).endswith(text), between)
 
 
 def _in_scope(pattern: str) -> Choice:
@@ -67,27 +74,30 @@ def _in_scope(pattern: str) -> Choice:
 
 def _whole(test: Callable[[str], bool], part: Part) -> Choice:
     """A question about all of a name."""
-    return Choice(lambda name: test(part(name)), lambda start: None)
+    return Choice(lambda name: test(part(name)), lambda start, end: None)
 
 
 def _holding(text: str, wanted: bool, part: Part) -> Choice:
-    return Choice(lambda name: (text in part(name)) is wanted, lambda start: wanted if text in start else None)
+    def between(start: str, end: str) -> bool | None:
+        return wanted if text in start or text in part(end) else None
+
+    return Choice(lambda name: (text in part(name)) is wanted, between)
 
 
 def _inverted(choice: Choice) -> Choice:
-    def below(start: str) -> bool | None:
-        found = choice.below(start)
+    def between(start: str, end: str) -> bool | None:
+        found = choice.between(start, end)
         return None if found is None else not found
 
-    return Choice(lambda name: not choice(name), below)
+    return Choice(lambda name: not choice(name), between)
 
 
 def _both(choices: Sequence[Choice]) -> Choice:
-    def below(start: str) -> bool | None:
-        found = [choice.below(start) for choice in choices]
+    def between(start: str, end: str) -> bool | None:
+        found = [choice.between(start, end) for choice in choices]
         return False if False in found else None if None in found else True
 
-    return Choice(lambda name: all(choice(name) for choice in choices), below)
+    return Choice(lambda name: all(choice(name) for choice in choices), between)
 
 
 def _either(choices: Sequence[Choice]) -> Choice:
@@ -222,8 +232,8 @@ class _Test:
         method, holder = node.func.attr, node.func.value
         part, text = self._part(holder), _text(node.args[0]) if len(node.args) == 1 else None
         if part is not None and text is not None and method in ("startswith", "endswith"):
-            if method == "startswith" and part in _ENTIRE:
-                return _starting(text, part)
+            if part in _ENTIRE:
+                return _starting(text, part) if method == "startswith" else _ending(text, part)
             return _whole(lambda name: getattr(name, method)(text) is True, part)
         if method not in _SEARCHES or node.keywords:
             return None

@@ -48,7 +48,7 @@ def _held(plan: Body, choice: Choice, node: ast.AST) -> list[tuple[Site, list[st
             raise Unsupported("variables are listed by names of which the source does not tell all", node)
         paths: list[str] = []
         if layer.columns:
-            answers = {_of_columns(plan, site, choice, node)}
+            answers = _of_columns(plan, site, choice, node)
         elif id(site) in found:
             answers = set().union(*(own for _, _, own in found[id(site)]))
             paths = _single(found[id(site)]) if len(answers) > 1 else []
@@ -71,13 +71,15 @@ def _single(variables: list[tuple[str, tuple[Site, ...], set[bool]]]) -> list[st
     return [path for path, _, answers in variables if True in answers]
 
 
-def _of_columns(plan: Body, site: Site, choice: Choice, node: ast.AST) -> bool:
+def _of_columns(plan: Body, site: Site, choice: Choice, node: ast.AST) -> set[bool]:
     """Whether the variables of feature columns are chosen, which are named by their columns below the scope of the layer."""
     scope = scope_prefix(plan, site.leaf)
-    answer = choice.below(f"{scope}{site.layer.scope}") if scope is not None and "*" not in scope else None
-    if answer is None:
+    known = scope is not None and "*" not in scope
+    start, ends = f"{scope}{site.layer.scope}", site.layer.columns
+    answers = [choice.between(start, f"/{end}:0") for end in ends] if known else []
+    if not answers or None in answers:
         raise Unsupported("variables of feature columns are chosen by more than their scope", node)
-    return answer
+    return {answer is True for answer in answers}
 
 
 def _by_scope(plan: Body, site: Site, choice: Choice, node: ast.AST) -> set[bool]:

@@ -60,7 +60,10 @@ class ObjectSteps:
         raise NotImplementedError
 
     def _try(self, module: Module, node: ast.expr | ast.FunctionDef, step: Callable[[], list[Change]]) -> list[Change]:
-        holder = next((a.name for a in module.ancestors(node) if isinstance(a, ast.FunctionDef)), "")
+        around = next((a for a in module.ancestors(node) if isinstance(a, (ast.FunctionDef, ast.Lambda))), None)
+        holder = (
+            around.name if isinstance(around, ast.FunctionDef) else type(around).__name__
+        )  # lambdas are written out
         key = (module.path, holder, module.segment(node))
         if key in self._stuck:
             return []
