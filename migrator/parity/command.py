@@ -132,7 +132,7 @@ def _configured() -> tuple[str, ...]:
 
 def _cases(paths: tuple[str, ...], args: tuple[str, ...], options: dict[str, Any]) -> list[Any]:
     from migrator.cli.suggesting import suggestion, unreachable
-    from migrator.parity.judge.case import Case, CaseError, given_program
+    from migrator.parity.judge.case import Case, CaseError, entry_below, given_program
     from migrator.parity.judge.casefile import load_cases
     from migrator.parity.judge.report import Tolerance
 
@@ -141,7 +141,8 @@ def _cases(paths: tuple[str, ...], args: tuple[str, ...], options: dict[str, Any
             raise CaseError(unreachable(path) or f"{path}: no such file or folder{suggestion(path)}")
         if not Path(path).is_file() and not Path(path).is_dir():
             raise CaseError(f"{path}: neither a regular file nor a folder")
-    start = {"entry": options["entry"], "module": options["module"], "args": args}
+    entry = entry_below(options["entry"], [Path(path) for path in paths])
+    start = {"entry": entry, "module": options["module"], "args": args}
     old = given_program(Path(paths[0]), cwd=options["cwd"], python=_interpreter(options["old_python"]), **start)
     defaults = Case(
         name=Path(paths[0]).resolve().stem,

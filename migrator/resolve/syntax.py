@@ -89,7 +89,7 @@ def is_name(node: ast.AST, name: str | None) -> bool:
     return isinstance(node, ast.Name) and node.id == name
 
 
-def is_super(node: ast.AST) -> bool:
+def is_super(node: ast.AST | None) -> bool:
     """Whether a node is a call of ``super``."""
     return isinstance(node, ast.Call) and is_name(node.func, "super")
 

@@ -302,8 +302,10 @@ def _apart(module: Module, gathered: _Gathered, some: dict[str, str]) -> list[Ch
         if lines and isinstance(statement, ast.Assign):
             changes.append(Replace(statement.targets[0], names[next(iter(more))]))
             continue
-        if any(read in ast.walk(statement) for read, _ in gathered.reads):
-            return []  # within a statement that is written anew
+        inside = {key for read, key in gathered.reads if module.is_inside(read, statement)}
+        if inside:  # one by one first, so that values stay where they are
+            entries = [f"{gathered.name}[{key!r}] = {whole(module, value)}" for key, value in more.items()]
+            return Change.of(module, _lines(statement, entries)) if not inside & more.keys() else []
         changes.append(_lines(statement, lines))
     return Change.of(module, *changes, *(Replace(read, written[key]) for read, key in gathered.reads))
 

@@ -13,7 +13,7 @@ from migrator import rewrite
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.stuck import Stuck
-from migrator.normalise.objects.methods import members, own_method
+from migrator.normalise.objects.methods import members, own_method, reads_class
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import is_super, walk
@@ -241,7 +241,7 @@ class _Derived:
                 call = module.parent(use)
                 if isinstance(call, ast.Call) and call.func is use:
                     yield call, module
-                elif not (isinstance(call, ast.Call) and is_super(call)) and not isinstance(call, ast.ClassDef):
+                elif not (is_super(call) or isinstance(call, ast.ClassDef) or reads_class(self.family, call)):
                     raise Stuck("it is used for more than making Estimators", use)
 
     def _others(self) -> list[Construction]:

@@ -268,7 +268,8 @@ class Use(Place):
         """Whether all Estimators that it may be of are set up alike, as far as that matters here."""
         known = fields_of(self.sources, self.method == "train") is not None
         folders = {source.settings.directory is None for source in self.sources}
-        return known and len(folders) == 1 and len({source.has_dicts for source in self.sources}) == 1
+        rows = {source.has_dicts for source in self.sources if self.method == "predict"}
+        return known and len(folders) == 1 and len(rows) <= 1
 
 
 def at_most(limit: ast.expr, every: ast.expr | None) -> bool:

@@ -195,10 +195,14 @@ class ProgramRewrite(OutsideRewrite):
         self._translations.watched = watched_names([m.plan for m in self.model_fns.values()], self._drivers)
         for model in self.model_fns.values():
             self.at = model.definition.module
+            if model.plan is None:  # why is told already
+                continue
             with self.obstacles:
                 self._generate(model)
         for sublayer in self.sublayers.found.values():
             self.at = sublayer.definition.module
+            if not sublayer.body.dynamic:  # it gets no tensor, which is told already
+                continue
             with self.obstacles:
                 self._generate_layer(sublayer)
         self.obstacles.refuse()
@@ -287,6 +291,8 @@ class ProgramRewrite(OutsideRewrite):
             return
         models, module, node = self._of[id(construction.call)], construction.module, construction.arguments["model_fn"]
         model, plans = models[0], plans_of(models, construction.arguments)
+        if not plans:  # why is told already
+            return
         plain = isinstance(self.loop, Loop)
         params = [without_tpu.parameters(self._driver(module), construction, plan, plain) for plan in plans][0]
         partial = node if isinstance(node, ast.Call) and is_partial(module, node) else None

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from migrator.parity.judge.case import Case, CaseError, Program, given_program
+from migrator.parity.judge.case import Case, CaseError, Program, entry_below, given_program
 from migrator.parity.judge.casefile import load_cases
 from migrator.parity.run import sandbox
 
@@ -142,6 +142,27 @@ def test_a_file_of_a_package_that_it_imports_is_a_module(tmp_path: Path, text: s
     expected = Program(tmp_path.resolve(), module=module, args=("-v",)) if module else Program(task, args=("-v",))
     assert given_program(task, args=("-v",)) == expected
     assert given_program(tmp_path, entry="trainer/task.py") == Program(tmp_path, entry="trainer/task.py")
+
+
+def test_an_entry_by_a_path_from_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    for folder in (old, new):
+        (folder / "trainer").mkdir(parents=True)
+        (folder / "trainer" / "task.py").touch()
+    monkeypatch.chdir(tmp_path)
+    link = tmp_path / "link"
+    link.symlink_to(old)
+    for given in (
+        "trainer/task.py",
+        "old/trainer/task.py",
+        str(new / "trainer" / "task.py"),
+        str(link / "trainer/task.py"),
+    ):
+        assert entry_below(given, [old, new]) == "trainer/task.py"
+    assert entry_below("trainer/none.py", [old, new]) == "trainer/none.py"  # which is said where it is started
+    assert entry_below("", [old]) == ""
+    with pytest.raises(CaseError, match="not below old or new"):
+        entry_below("/somewhere/task.py", [Path("old"), Path("new")])
 
 
 def test_packages_in_packages(tmp_path: Path) -> None:

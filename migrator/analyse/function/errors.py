@@ -15,7 +15,7 @@ class Obstacles:
     """Goes on after what stands in the way, so that all of it is told at once.
 
     Each step that does not need what another one gives is a ``with`` block of its own. `refuse` raises the first obstacle, with
-    the others in it. After an obstacle, an error of any other kind is a consequence of what was left out, and is no news.
+    the others in it. What needs a result that an obstacle has left out is to be passed over: any other error is one of ours.
     """
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class Obstacles:
         if isinstance(error, Unsupported):
             self.found += [error, *error.others]
             return True
-        return bool(self.found) and isinstance(error, Exception)
+        return False
 
     def tried(self, call: Callable[[], T]) -> T | None:
         """What a call gives; None where something stands in its way, which is not noted, as there is another way."""

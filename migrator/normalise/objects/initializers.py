@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from migrator.normalise.objects.methods import own_method
+from migrator.normalise.objects.methods import own_method, reads_class
 from migrator.normalise.objects.unbox import ancestors
 from migrator.normalise.values.decorated import may_hand_on
 from migrator.resolve.module import Module
@@ -28,7 +28,7 @@ def initializer_calls(project: Project, owner: Definition) -> list[tuple[Module,
             outer = module.parent(node)
             if isinstance(outer, ast.Call) and outer.func is node:
                 found.append((module, outer))
-            elif not isinstance(outer, ast.ClassDef) and not (outer is not None and is_super(outer)):
+            elif not (is_super(outer) or isinstance(outer, ast.ClassDef) or reads_class(family, outer)):
                 return None
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from migrator.analyse.statements.names import MUTATORS
@@ -180,6 +180,16 @@ class OwnClass:
 def own_method(owner: ast.ClassDef, name: str) -> ast.FunctionDef | None:
     """The method that a class itself defines."""
     return next((s for s in owner.body if isinstance(s, ast.FunctionDef) and s.name == name), None)
+
+
+def reads_class(family: Iterable[Definition], read: ast.AST | None) -> bool:
+    """Whether ``Net.network`` reads what classes of a family have without an object: a static method, or an attribute."""
+    if not isinstance(read, ast.Attribute) or not isinstance(read.ctx, ast.Load):
+        return False
+    classes = [one.node for one in family if isinstance(one.node, ast.ClassDef)]
+    methods = [found for each in classes if (found := own_method(each, read.attr)) is not None]
+    static = all([ast.unparse(decorator) for decorator in each.decorator_list] == ["staticmethod"] for each in methods)
+    return static and any(read.attr in members(each) for each in classes)
 
 
 def lookup(project: Project, owner: Definition, name: str, depth: int = 0) -> tuple[Definition, ast.FunctionDef] | None:

@@ -37,21 +37,23 @@ def checkpoint(ctx: click.Context, /, program: Path, **options: Any) -> None:
     Exits with 0 if a checkpoint was written, 2 if not.
     """
     from migrator.parity.checkpoints.conversion import ConversionError, Order, convert
-    from migrator.parity.judge.case import CaseError, Program
+    from migrator.parity.judge.case import CaseError, Program, entry_below
 
-    start = {"entry": options["entry"], "module": options["module"], "args": ctx.meta["program_args"]}
+    start = {"module": options["module"], "args": ctx.meta["program_args"]}
     start["python"] = options["python"] or sys.executable
-    new = None if options["new"] is None else Program(options["new"], **start)
-    order = Order(
-        Program(program, **start),
-        options["source"],
-        options["target"],
-        new,
-        options["weights_only"],
-        options["rows_by_id"],
-        options["timeout"],
-    )
+    folders = [program] if options["new"] is None else [program, options["new"]]
     try:
+        start["entry"] = entry_below(options["entry"], folders)
+        new = None if options["new"] is None else Program(options["new"], **start)
+        order = Order(
+            Program(program, **start),
+            options["source"],
+            options["target"],
+            new,
+            options["weights_only"],
+            options["rows_by_id"],
+            options["timeout"],
+        )
         done = convert(order)
     except (ConversionError, CaseError) as error:
         click.echo(f"Error: {error}", err=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,22 @@ def given_program(path: Path, cwd: str = "", here: Path = Path(), **start: Any) 
         if "." in module and {module.partition(".")[0], "."} & _imported(path):
             return Program(root, **{**start, "module": module})
     return Program(path, **start)
+
+
+def entry_below(entry: str, folders: Sequence[Path]) -> str:
+    """The path of an entry below one of the folders, where it is given by one from here or from the root.
+
+    Raises CaseError where that leads out of all of them: each side starts the file of its own copy.
+    """
+    if not entry or (not os.path.isabs(entry) and any((folder / entry).is_file() for folder in folders)):
+        return entry
+    for whole in (os.path.abspath, os.path.realpath):
+        for folder in folders:
+            if Path(whole(folder)) in Path(whole(entry)).parents:
+                return os.path.relpath(whole(entry), whole(folder))
+    if os.path.isabs(entry):
+        raise CaseError(f"{entry}: not below {' or '.join(map(str, folders))} (from --entry)")
+    return entry
 
 
 def _running_in(program: Program, cwd: Path) -> Program:

@@ -22,7 +22,7 @@ from migrator.resolve.syntax import walk
 from ..values import are_tensors, entry_of, given_to
 from .bodies import Body, bind
 from .kinds import Count, Data, Env, Function, Gathered, Known, Object, Returns, Splits, Value, either, is_whole
-from .methods import methods
+from .methods import methods, properties
 from .objects import initializer, kept
 from .options import is_count
 from .prepared import LOAD, SPLIT, prepared
@@ -175,6 +175,9 @@ class Reader:
         of_object = methods(self.project, module, node) if isinstance(node, ast.Attribute) else []
         if len(of_object) == 1:
             return of_object[0]
+        read = properties(self.project, module, node) if isinstance(node, ast.Attribute) and not of_object else []
+        if read:
+            return functools.reduce(either, (self._applied(function, [], {}) for function in read))
         given: list[Value] = [*of_object]
         given = given or [self.value(where, value) for where, value in given_to(self.project, module, node)]
         if len(given) > 1 and all(is_whole(value) for value in given):

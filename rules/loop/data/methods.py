@@ -35,6 +35,17 @@ def methods(project: Project, module: Module, node: ast.Attribute) -> list[Funct
     return list(found.values())
 
 
+def properties(project: Project, module: Module, node: ast.Attribute) -> list[Function]:
+    """The functions of the property that an attribute of an object may be, each once; none if one of them is not seen."""
+    found: dict[ast.FunctionDef, Function] = {}
+    for owner, is_class in _owners(project, module, node.value):
+        below = dict(_of_family(project, owner, node.attr)) if owner is not None and not is_class else {}
+        if not below or any([ast.unparse(d) for d in each.decorator_list] != ["property"] for each in below):
+            return []
+        found.update({function: Function(where, function, _NOTHING, (None,)) for function, where in below.items()})
+    return list(found.values())
+
+
 def _of_family(project: Project, owner: Definition, name: str) -> Iterator[tuple[ast.FunctionDef, Module]]:
     """The methods of a name that objects of a class or of those below it may have, and their files; abstract ones never run."""
     for each in (owner, *project.subclasses(owner)):

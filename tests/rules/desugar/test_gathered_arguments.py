@@ -24,6 +24,9 @@ SPECS = [
     'spec = {"loss": loss, "predictions": predictions}\n'
     'spec["train_op"] = tf.train.GradientDescentOptimizer(0.1).minimize(spec["loss"], tf.train.get_global_step())\n'
     "return tf.estimator.EstimatorSpec(mode, **spec)",
+    'spec = {"loss": loss, "predictions": predictions}\n'
+    'spec.update(train_op=tf.train.GradientDescentOptimizer(0.1).minimize(spec["loss"], tf.train.get_global_step()))\n'
+    "return tf.estimator.EstimatorSpec(mode, **spec)",
 ]
 
 

@@ -46,6 +46,26 @@ print(line.evaluate(make_input_fn(8, 1)))
     assert "line.estimator.fit(make_input_fn(8, None)().take(20))\n" in text
 
 
+def test_what_a_class_has_without_an_object_is_read_by_its_name() -> None:
+    network = """    @staticmethod
+    def check(units):
+        return max(units, Line.LEAST)
+
+"""
+    made = CLASS.partition("        print(")[0].replace(
+        "    def __init__", f"    LEAST = 1\n\n{network}    def __init__"
+    )
+    made = made.replace("self.units = units", "self.units = Line.check(units)")
+    use = "line = Line(1, config=tf.estimator.RunConfig(tf_random_seed=4))\nline.train(make_input_fn(8, None), steps=20)\n"
+    text = below(MODEL + made + "\n\n" + use)
+    assert (
+        "tf.keras.utils.set_random_seed(4)" in text and "line.estimator.fit(make_input_fn(8, None)().take(20))" in text
+    )
+    unbound = use + "Line.fit(line, make_input_fn(8, None), 5)\n"
+    reason = manual_reason(MODEL + CLASS + unbound)
+    assert "it is used for more than making Estimators" in reason
+
+
 def test_train_and_evaluate() -> None:
     use = """line = Line(1)
 train_spec = tf.estimator.TrainSpec(make_input_fn(8, None), max_steps=20)

@@ -58,3 +58,33 @@ def test_the_dataset_of_an_object() -> None:
 )
 def test_attributes_that_may_be_something_else_are_not_seen(old: str, new: str) -> None:
     assert ".fit(" not in run(PROGRAM.replace(old, new))[PATH].after.decode()
+
+
+PROPERTY = PROGRAM.replace(
+    """    def _parse""",
+    """    @property
+    def half(self):
+        return self.whole().take(2)
+
+    def whole(self):
+        return self.dataset
+
+    def _parse""",
+).replace("    return pipeline.dataset", "    return pipeline.half")
+"""A property, which is read as what its function returns, with a method in it."""
+LAMBDA = PROPERTY.replace("estimator.evaluate(eval_input_fn)", "estimator.evaluate(lambda: pipeline.half)").replace(
+    "estimator = ", "pipeline = Pipeline(4, repeat=False)\nestimator = "
+)
+
+
+@pytest.mark.parametrize("program", [PROPERTY, LAMBDA])
+def test_a_property(program: str) -> None:
+    program = program.replace(
+        "return self.dataset", "return tf.data.Dataset.from_tensor_slices(({'x': X}, X)).batch(2)"
+    )
+    assert ".evaluate(" in migrate(program) and ".fit(" in migrate(program)
+
+
+@pytest.mark.parametrize("decorator", ["@functools.cached_property", "@remembered", "@property\n    @remembered"])
+def test_other_decorators_are_not_followed(decorator: str) -> None:
+    assert ".fit(" not in run(LAMBDA.replace("@property", decorator))[PATH].after.decode()

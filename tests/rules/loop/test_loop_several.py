@@ -247,3 +247,20 @@ def test_an_estimator_of_another_file() -> None:
 def test_what_is_not_understood_stays_with_helpers(before: str) -> None:
     files = run(MODEL + 'FOLDER = "here"\n' + before)
     assert ".fit(" not in files["program.py"].after.decode()
+
+
+def test_a_model_with_rows_of_another_kind() -> None:
+    chosen = """
+    def train(wide):
+        if wide:
+            estimator = tf.estimator.Estimator(model_fn, "here", params={"units": 1})
+        else:
+            layers = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            layers.compile("sgd", "mse")
+            estimator = tf.keras.estimator.model_to_estimator(layers, model_dir="here")
+        estimator.train(make_input_fn(8, None), steps=20)
+        print(estimator.evaluate(make_input_fn(8, 1)))
+    """
+    assert "fit(make_input_fn(8, None)().take(20)" in loop(chosen)
+    predicting = textwrap.dedent(chosen) + "    print(list(estimator.predict(make_input_fn(8, 1))))\n"
+    assert HELPERS in run(MODEL + predicting)
