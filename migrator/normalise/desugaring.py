@@ -13,7 +13,7 @@ from migrator.resolve.module import Module
 
 F_co = TypeVar("F_co", bound=Callable[..., Any], covariant=True)
 OfCall = Callable[[Drafts, Module, ast.Call], "list[Change]"]
-"""Gives the changes for a call; none where it is something else. Raises Stuck or Unprintable where it has to stay."""
+"""Gives the changes for a call; none where it is something else. Raises Unsupported or Unprintable where it has to stay."""
 OfFunction = Callable[[Drafts, Module, ast.FunctionDef], "list[Change]"]
 """Gives the changes for one place of a function; none if there is no more. Raises Unprintable."""
 OfFiles = Callable[[Drafts, Sequence[str]], None]

@@ -10,13 +10,13 @@ from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.globals import OuterNames
 from migrator.normalise.draft.spelled import spelled
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.applied import written
 from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.rewrite import Change as Rewrite
 from migrator.rewrite import Remove, Replace, Statement, expr, statements, with_arguments
+from migrator.vocabulary.unsupported import Unsupported
 
 from ..estimator_calls.estimator_kinds import KINDS
 from ..model_fns.chosen_calls import by_test
@@ -101,7 +101,7 @@ def _spelled(drafts: Drafts, module: Module, call: ast.Call, found: Lookup) -> l
         return []
     try:
         made = [_made(drafts, module, call, found, number, names) for number in range(len(found.keys))]
-    except Stuck:
+    except Unsupported:
         return []
     asked = module.cst.expression(found.key)
     arms = found.arms(asked, made)

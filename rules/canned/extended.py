@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind
 from migrator.normalise.draft.draft import Change, Drafts
-from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.reaching import block_of
@@ -86,7 +85,7 @@ def _folded(project: Project, module: Module, call: ast.Call, name: str) -> list
         changes = [Replace(call, new)] if given["estimator"] is made else [*around, Replace(made, new)]
     try:
         return Change.every([*((module, change) for change in changes), *gone])
-    except Stuck:
+    except Unsupported:
         return []
 
 

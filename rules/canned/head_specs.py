@@ -15,7 +15,6 @@ from migrator.analyse.function.translate import Expression, Writing, bind, is_no
 from migrator.emit.render import Renderer
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
-from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
@@ -40,7 +39,7 @@ _ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 
 @Desugaring
 def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
-    """The statements that do what ``head.create_estimator_spec(…)`` does; none for other calls. Raises Stuck.
+    """The statements that do what ``head.create_estimator_spec(…)`` does; none for other calls. Raises Unsupported.
 
     ```python
     import tensorflow as tf
@@ -87,13 +86,13 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
         bound = bind(call, _SIGNATURE_2 if new else SIGNATURE, METHOD)
         given = {name: value for name, value in bound.items() if not is_none(value)}
     except Unsupported as problem:
-        raise Stuck(problem.reason, call) from problem
+        raise Unsupported(problem.reason, call) from problem
     if new and not {"trainable_variables", "optimizer"}.isdisjoint(given):
-        raise Stuck("an optimizer of Keras takes the step of a head", given.get("optimizer", call))
+        raise Unsupported("an optimizer of Keras takes the step of a head", given.get("optimizer", call))
     alike = len({None if name is None else ast.dump(name) for name in names}) == 1
     formulas = formulas_of(project, module, call.func.value, call) if alike else None
     if formulas is None and heads.reduced is not None:
-        raise Stuck("a head in a model_fn with this `loss_reduction` writes summaries of its own", heads.reduced)
+        raise Unsupported("a head in a model_fn with this `loss_reduction` writes summaries of its own", heads.reduced)
     if formulas is not None and "labels" in given and formulas.gone:
         left = ", ".join(formulas.gone)
         drafts.remark(module, call, f"of what a head reports, the model leaves out {left}, which Keras does not have")
@@ -144,7 +143,7 @@ class _Spelling:
             or indent is None
             or not isinstance(statement, (ast.Assign, ast.Return))
         ):
-            raise Stuck("the spec of a head is neither returned nor given a name", self.call)
+            raise Unsupported("the spec of a head is neither returned nor given a name", self.call)
         lines = self._lines("return " if isinstance(statement, ast.Return) else target)
         new = statements_of("\n".join(indent + line for line in lines))
         return [*Change.every([(module, Replace(statement, new))]), *self._units()]
@@ -154,7 +153,7 @@ class _Spelling:
         head = self._text(self.head)
         for name in ("mode", "logits", "features"):
             if name not in given:
-                raise Stuck(f"{METHOD} lacks `{name}`", self.call)
+                raise Unsupported(f"{METHOD} lacks `{name}`", self.call)
         mode, loss = self._text(given["mode"]), self._unused("loss")
         penalty = given.get("regularization_losses")
         predictions, labels = self._unused("predictions"), given.get("labels")
@@ -238,7 +237,7 @@ class _Spelling:
             return [f'raise ValueError("{METHOD} takes either an optimizer or a train_op_fn")']
         if optimizer is not None:
             if not isinstance(optimizer, _ATOMS):
-                raise Stuck("the optimizer of a head is not seen", optimizer)
+                raise Unsupported("the optimizer of a head is not seen", optimizer)
             made = f"{self._text(optimizer)}.minimize({loss}, global_step={tf}.train.get_global_step())"
         else:
             assert function is not None
@@ -266,7 +265,7 @@ class _Spelling:
         arguments = function.args
         plain = len(arguments.args) == 1 and not (arguments.vararg or arguments.kwarg or arguments.kwonlyargs)
         if not plain or any(isinstance(node, (ast.Lambda, ast.comprehension)) for node in walk(function.body)):
-            raise Stuck("the train_op_fn of a head is not followed", function)
+            raise Unsupported("the train_op_fn of a head is not followed", function)
         name = arguments.args[0].arg
 
         def value(node: ast.AST) -> str | None:
@@ -323,7 +322,7 @@ class _Spelling:
         """How the file names TensorFlow 1 as a whole."""
         name = whole_name(self.module)
         if name is None:
-            raise Stuck("the file has no name for TensorFlow as a whole", self.call)
+            raise Unsupported("the file has no name for TensorFlow as a whole", self.call)
         return name
 
 

@@ -6,7 +6,6 @@ import ast
 from dataclasses import dataclass
 
 from migrator.analyse.function.errors import Unsupported
-from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.project import Project
 
 from .canned_heads import CONTRIB, HEADS, head_arguments, of_tensorflow_2
@@ -28,31 +27,31 @@ class SpecHeads:
 
 
 def heads_of_specs(project: Project, call: ast.Call) -> SpecHeads:
-    """The heads of a program with a `call` of the method. Raises Stuck for heads that are not known, or of several kinds."""
+    """The heads of a program with a `call` of it. Raises Unsupported for those that are not known, or of several kinds."""
     names: list[ast.expr | None] = []
     kinds, reduced = set[bool](), None
     for module in project.modules.values():
         if any(function.name == METHOD for function in module.nodes(ast.FunctionDef)):
-            raise Stuck("a head of the program's own makes the EstimatorSpec", call)
+            raise Unsupported("a head of the program's own makes the EstimatorSpec", call)
         for node, name in module.references():
             if name not in HEADS and not (name.startswith(CONTRIB) and name.endswith("_head")):
                 continue
             made = module.parent(node)
             if name not in HEADS or not isinstance(made, ast.Call):
-                raise Stuck(f"{name.replace('tensorflow', 'tf', 1)} is not migrated yet", node)
+                raise Unsupported(f"{name.replace('tensorflow', 'tf', 1)} is not migrated yet", node)
             try:
                 given = dict(head_arguments(made, name, module.resolve)[1])
             except Unsupported as problem:
-                raise Stuck(problem.reason, made) from problem
+                raise Unsupported(problem.reason, made) from problem
             name_of_head = given.get("name")
             names.append(name_of_head if isinstance(name_of_head, ast.expr) else None)
             if names[-1] is not None and any(k.arg == "regularization_losses" for k in call.keywords):
-                raise Stuck("a head with a name in a model_fn with `regularization_losses`", made)
+                raise Unsupported("a head with a name in a model_fn with `regularization_losses`", made)
             if given["loss_reduction"] != _PLAIN:
                 reduced = made
             kinds.add(of_tensorflow_2(name))
     if not names:
-        raise Stuck("the head that makes the EstimatorSpec is not seen", call)
+        raise Unsupported("the head that makes the EstimatorSpec is not seen", call)
     if len(kinds) > 1:
-        raise Stuck("heads of both TensorFlows make the EstimatorSpecs", call)
+        raise Unsupported("heads of both TensorFlows make the EstimatorSpecs", call)
     return SpecHeads(names, True in kinds, reduced)

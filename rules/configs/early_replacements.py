@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
-from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import is_name
 from migrator.rewrite import Remove, Replace, code
+from migrator.vocabulary.unsupported import Unsupported
 
 from ..estimator_calls.driver import RUN_CONFIG as SIGNATURE
 from ..loop.comments import has_comments
@@ -92,5 +92,5 @@ def _moved(
     new = code(f"{there.segment(made.call)}.replace({told})")
     try:
         return Change.every([(module, Remove(statement, apart=True)), (there, Replace(made.call, new))])
-    except Stuck:
+    except Unsupported:
         return []

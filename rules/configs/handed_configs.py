@@ -15,7 +15,6 @@ from migrator.analyse.function.translate import bind
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.arguments import given
 from migrator.normalise.draft.draft import Change, Drafts
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.objects.initializers import initializer_calls
 from migrator.resolve.calls import arguments, call_of
 from migrator.resolve.module import Module
@@ -104,7 +103,7 @@ def _dropped(project: Project, module: Module, arg: ast.arg) -> list[Change]:
                 (there, Remove(made.statement, apart=bool(of_what_goes(there, made.statement)))),
             ]
         )
-    except Stuck:
+    except Unsupported:
         return []
 
 
@@ -171,7 +170,7 @@ def _unfolded(project: Project, module: Module, config: ast.Name, arg: ast.arg) 
     outer = [*changes, Replace(call, new)]
     try:
         return Change.every([*((module, change) for change in written), *((there, change) for change in outer)])
-    except Stuck:
+    except Unsupported:
         return []
 
 
@@ -197,7 +196,7 @@ def argument_of(
     there, call = calls[0]
     try:
         value = given(function, call, skip=int(made_by is not function)).get(arg.arg)
-    except Stuck:
+    except Unsupported:
         return None
     return (function, there, call, value) if value is not None else None
 

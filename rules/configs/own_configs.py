@@ -10,12 +10,12 @@ from migrator.emit.render import Renderer
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.arguments import defaults, parameters
 from migrator.normalise.draft.draft import Change, Drafts
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.idle import taken_away
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import does_nothing, is_name, is_super, walk
 from migrator.rewrite import Replace, code
+from migrator.vocabulary.unsupported import Unsupported
 
 from ..estimator_calls.derived_configs import RUN_CONFIG
 from ..loop.comments import has_comments
@@ -151,7 +151,7 @@ def _written(project: Project, config: _Config) -> list[Change]:
             changes.append((module, Replace(read, code(text_of(name, config.fields, owner.module, texts)))))
     try:
         return Change.every(changes)
-    except Stuck:
+    except Unsupported:
         return []
 
 

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator, Sequence
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.returns import own_returns
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.idle import taken_away
 from migrator.normalise.functions.inline import Inliner
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
+from migrator.vocabulary.unsupported import Unsupported
 
 from ..distribute.tpu_facts import short_name
 from ..estimator_calls.derived_configs import RUN_CONFIG
@@ -144,5 +144,5 @@ def _inlined(drafts: Drafts, module: Module, call: ast.Call, found: Definition) 
         return []
     try:
         return Inliner(drafts, module, call, found).changes()
-    except Stuck:
+    except Unsupported:
         return []

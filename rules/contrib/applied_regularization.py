@@ -12,7 +12,6 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
-from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
 from migrator.rewrite import Insert, Replace, expr, statements
 
@@ -26,7 +25,7 @@ _NAMES = frozenset(f"tensorflow.contrib.{package}.apply_regularization" for pack
 
 @Desugaring
 def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
-    """The edits that write the sum and the collection instead of the call; none for other calls. Raises Stuck.
+    """The edits that write the sum and the collection instead of the call; none for other calls. Raises Unsupported.
 
     ```python
     import tensorflow as tf
@@ -53,16 +52,16 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
     try:
         given = bind(call, "regularizer weights_list", name.replace("tensorflow", "tf", 1))
     except Unsupported as problem:
-        raise Stuck(problem.reason, call) from problem
+        raise Unsupported(problem.reason, call) from problem
     regularizer, weights = given.get("regularizer"), given.get("weights_list")
     if (
         tf is None
         or module.indent(statement) is None
         or not isinstance(regularizer, (ast.Name, ast.Attribute, ast.Call))
     ):
-        raise Stuck("this use of apply_regularization is not followed", call)
+        raise Unsupported("this use of apply_regularization is not followed", call)
     if weights is None or isinstance(weights, ast.Constant):
-        raise Stuck("apply_regularization of a collection of weights is not followed", call)
+        raise Unsupported("apply_regularization of a collection of weights is not followed", call)
     penalty = _sum(module, tf, regularizer, weights)
     collect = "{tf}.add_to_collection({tf}.GraphKeys.REGULARIZATION_LOSSES, {penalty})"
     if isinstance(statement, ast.Expr) and statement.value is call:
@@ -72,7 +71,7 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
         after = Insert(statements(collect, tf=tf, penalty=kept.id), after=statement)
         return Change.of(module, Replace(call, penalty), after)
     if module.nearest(call, (ast.Lambda, ast.ListComp, ast.GeneratorExp)) is not None:
-        raise Stuck("this use of apply_regularization is not followed", call)
+        raise Unsupported("this use of apply_regularization is not followed", call)
     term = module.unused_name("penalty", statement)
     lines = [*statements("{term} = {sum}", term=term, sum=penalty), *statements(collect, tf=tf, penalty=term)]
     return Change.of(module, Insert(lines, before=statement), Replace(call, expr(term)))

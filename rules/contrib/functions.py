@@ -12,7 +12,6 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
-from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
 from migrator.rewrite import Replace, expr, with_arguments
 
@@ -92,7 +91,7 @@ def successor(module: Module, call: ast.Call) -> tuple[str, dict[int, str]] | No
 
 @Desugaring
 def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
-    """The call as one of `tf.metrics` or `tf.losses`; nothing for other calls. Raises Stuck.
+    """The call as one of `tf.metrics` or `tf.losses`; nothing for other calls. Raises Unsupported.
 
     ```python
     import tensorflow as tf
@@ -113,7 +112,7 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
     try:
         found = successor(module, call)
     except Unsupported as problem:
-        raise Stuck(problem.reason, call) from problem
+        raise Unsupported(problem.reason, call) from problem
     if found is None:
         return []
     name, named = found
@@ -121,6 +120,6 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
     if tf is None and module.raw_names(root_name(call.func)) <= PLAIN | {VERSION_1}:
         tf = root_name(call.func).id
     if tf is None:
-        raise Stuck("the file has no name for TensorFlow as a whole", call)
+        raise Unsupported("the file has no name for TensorFlow as a whole", call)
     new = with_arguments(module.cst.call(call), named=named)
     return Change.of(module, Replace(call.func, expr(f"{tf}.{name}")), Replace(call, new))

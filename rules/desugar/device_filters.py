@@ -11,12 +11,12 @@ from collections.abc import Sequence
 
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
-from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Change as Rewrite
 from migrator.rewrite import Remove, Replace, with_arguments
+from migrator.vocabulary.unsupported import Unsupported
 
 from ..estimator_calls.derived_configs import RUN_CONFIG
 
@@ -95,7 +95,7 @@ def _dropped(project: Project, module: Module, call: ast.Call, given: ast.keywor
         changes.append((found.module, Remove(function, apart=True)))
     try:
         return Change.every(changes)
-    except Stuck:
+    except Unsupported:
         return []
 
 

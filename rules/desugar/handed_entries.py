@@ -8,10 +8,10 @@ from migrator import rewrite
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.arguments import given, parameters
 from migrator.normalise.draft.draft import Change, Drafts
-from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import is_name, walk
 from migrator.rewrite import Replace, expr, with_arguments, with_parameters
+from migrator.vocabulary.unsupported import Unsupported
 
 
 @Desugaring
@@ -55,7 +55,7 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
         return []
     try:
         parameter = next((name for name, value in given(function, call).items() if value is added), None)
-    except Stuck:
+    except Unsupported:
         return []
     assert isinstance(added, ast.Call)
     keys = [str(keyword.arg) for keyword in added.keywords]

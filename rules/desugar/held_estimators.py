@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from migrator import rewrite
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.objects.methods import members, own_method, reads_class
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import is_super, walk
 from migrator.rewrite import Replace, Unprintable, expr, statements, with_arguments
+from migrator.vocabulary.unsupported import Unsupported
 
 from ..estimator_calls.estimator_kinds import KINDS
 from ..estimator_calls.estimator_values import Construction
@@ -81,7 +81,7 @@ def expand(drafts: Drafts, paths: Sequence[str]) -> None:
             module = drafts.project.modules[path]
             try:
                 drafts.apply(_Derived(drafts.project, module, node, base).changes())
-            except (Stuck, Unprintable) as stuck:
+            except (Unsupported, Unprintable) as stuck:
                 drafts.obstacles[path, module.segment(base)] = stuck.reason
             except SyntaxError:
                 drafts.obstacles[path, module.segment(base)] = "what would hold the Estimator cannot be written"
@@ -113,16 +113,16 @@ class _Derived:
         """Methods that return their object."""
 
     def changes(self) -> list[Change]:
-        """All changes of the program. Raises Stuck."""
+        """All changes of the program. Raises Unsupported."""
         node, module = self.node, self.module
         for one in self.family:
             assert isinstance(one.node, ast.ClassDef)
             if len(one.node.bases) > 1 or one.node.keywords or one.node.decorator_list:
-                raise Stuck(
+                raise Unsupported(
                     "it has other bases, keywords or decorators", node if one.module is not module else one.node
                 )
         for name in sorted(self.own & self.of_estimators):
-            raise Stuck(f"it has `{name}` anew, which TensorFlow refuses", node)
+            raise Unsupported(f"it has `{name}` anew, which TensorFlow refuses", node)
         old = module.cst.statement(node)
         kept = {name: getattr(old, name) for name in ("leading_lines", "body")}
         (head,) = statements("class {name}: pass", name=node.name)
@@ -138,9 +138,9 @@ class _Derived:
         """The statement that makes what the object holds, instead of the call of the base's `__init__`."""
         made = own_method(self.node, "__init__")
         if made is None or made.decorator_list or not made.args.args:
-            raise Stuck("it has no plain `__init__`", self.node)
+            raise Unsupported("it has no plain `__init__`", self.node)
         if any(isinstance(part, ast.Return) and self.module.nearest(part, _FUNCTIONS) is made for part in walk(made)):
-            raise Stuck("its `__init__` returns early", made)
+            raise Unsupported("its `__init__` returns early", made)
         own, module = made.args.args[0].arg, self.module
         for statement in made.body:
             call = statement.value if isinstance(statement, ast.Expr) else None
@@ -153,7 +153,7 @@ class _Derived:
             first = call.args[0] if call.args else None
             if module.resolve(call.func.value) in KINDS and isinstance(first, ast.Name) and first.id == own:
                 return self._bound(statement, own, with_arguments(module.cst.call(call), drop=[0]))
-        raise Stuck("its `__init__` does not call that of the Estimator, or does by a condition", made)
+        raise Unsupported("its `__init__` does not call that of the Estimator, or does by a condition", made)
 
     def _bound(self, statement: ast.stmt, own: str, call: cst.Call) -> rewrite.Change:
         made = call.with_changes(func=self.module.cst.expression(self.base))
@@ -164,7 +164,7 @@ class _Derived:
         module, first = owner.module, owner is self.family[0]
         kinds = {module.segment(decorator) for decorator in method.decorator_list}
         if "classmethod" in kinds:
-            raise Stuck("it has a class method", method)
+            raise Unsupported("it has a class method", method)
         if "staticmethod" in kinds or not method.args.args:
             return
         own = method.args.args[0].arg
@@ -173,11 +173,11 @@ class _Derived:
         for call in (part for part in walk(method) if is_super(part)):
             attribute = module.parent(call)
             if not isinstance(attribute, ast.Attribute) or attribute.attr == "__init__" and method.name != "__init__":
-                raise Stuck("it uses `super` for more than methods of an Estimator", call)
+                raise Unsupported("it uses `super` for more than methods of an Estimator", call)
             if attribute.attr in self.of_estimators and _is_super(owner, call, own):
                 yield module, Replace(call, expr(f"{own}.{self.name}"))
             elif attribute.attr != "__init__" and (first or attribute.attr not in self.own):
-                raise Stuck(f"it uses `{attribute.attr}` of the Estimator", call)
+                raise Unsupported(f"it uses `{attribute.attr}` of the Estimator", call)
 
     def _load(self, module: Module, method: ast.FunctionDef, load: ast.Name) -> Iterator[_Wanted]:
         parent = module.parent(load)
@@ -185,7 +185,7 @@ class _Derived:
             if parent.attr in self.of_estimators:
                 yield self._inner(module, load)
             elif parent.attr not in self.own:
-                raise Stuck(f"it uses `{parent.attr}` of the Estimator", parent)
+                raise Unsupported(f"it uses `{parent.attr}` of the Estimator", parent)
         elif isinstance(parent, ast.Return):
             self.fluent.add(method.name)
         elif isinstance(parent, ast.Call) and (is_super(parent) or _is_initializer(module, parent)):
@@ -193,7 +193,7 @@ class _Derived:
         elif _is_given_to_library(module, load):
             yield self._inner(module, load)
         else:
-            raise Stuck("it hands itself on", parent or load)
+            raise Unsupported("it hands itself on", parent or load)
 
     def _inner(self, module: Module, node: ast.expr) -> _Wanted:
         return module, Replace(node, expr(f"{{holder}}.{self.name}", holder=module.cst.expression(node)))
@@ -204,14 +204,14 @@ class _Derived:
         """What is done with objects of the class."""
         calls = dict(self._calls())
         if not calls:
-            raise Stuck("nothing makes one here", self.node)
+            raise Unsupported("nothing makes one here", self.node)
         values = Follower(self.project, [Construction(m, c, {}) for c, m in calls.items()]).run()
         for _, node, reason in values.lost:
-            raise Stuck(f"an object of it is not followed: {reason}", node)
+            raise Unsupported(f"an object of it is not followed: {reason}", node)
         others = {node for _, node in Follower(self.project, self._others()).run().reads}
         for module, node in values.reads:
             if node in others:
-                raise Stuck("something may be an object of it, or another Estimator", node)
+                raise Unsupported("something may be an object of it, or another Estimator", node)
             yield from self._read(module, node, calls)
 
     def _read(self, module: Module, node: ast.expr, calls: dict[ast.Call, Module]) -> Iterator[_Wanted]:
@@ -219,20 +219,20 @@ class _Derived:
         if isinstance(node, ast.Call) and node not in calls and isinstance(node.func, ast.Attribute):
             if node.func.attr == "train":  # which returns the Estimator
                 if not isinstance(parent, ast.Expr):
-                    raise Stuck("what `train` returns is read", node)
+                    raise Unsupported("what `train` returns is read", node)
                 return
         if isinstance(parent, ast.Attribute):
             outer = module.parent(parent)
             if parent.attr in self.of_estimators:
                 yield self._inner(module, node)
             elif parent.attr in self.fluent and not isinstance(module.parent(outer or parent), ast.Expr):
-                raise Stuck("what a method returns is the object itself", node)
+                raise Unsupported("what a method returns is the object itself", node)
             elif parent.attr not in self.own:
-                raise Stuck(f"`{parent.attr}` of the Estimator is used", parent)
+                raise Unsupported(f"`{parent.attr}` of the Estimator is used", parent)
         elif _is_given_to_library(module, node):
             yield self._inner(module, node)
         elif isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id in _QUESTIONS:
-            raise Stuck("its class or its attributes are asked for", node)
+            raise Unsupported("its class or its attributes are asked for", node)
 
     def _calls(self) -> Iterator[tuple[ast.Call, Module]]:
         """The calls that make objects of the class."""
@@ -242,7 +242,7 @@ class _Derived:
                 if isinstance(call, ast.Call) and call.func is use:
                     yield call, module
                 elif not (is_super(call) or isinstance(call, ast.ClassDef) or reads_class(self.family, call)):
-                    raise Stuck("it is used for more than making Estimators", use)
+                    raise Unsupported("it is used for more than making Estimators", use)
 
     def _others(self) -> list[Construction]:
         """Other Estimators of the program."""

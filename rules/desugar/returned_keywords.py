@@ -10,13 +10,13 @@ from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.arguments import given
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.returns import own_returns, terminates
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.idle import taken_away
 from migrator.normalise.functions.inline import Inliner
 from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
 from migrator.rewrite import Change as Rewrite
 from migrator.rewrite import Replace, Unprintable, statements
+from migrator.vocabulary.unsupported import Unsupported
 
 from ..loop.comments import has_comments
 from ..symbols.tensorflow_names import whole_name
@@ -93,7 +93,7 @@ def _moved(
         return []
     if told is None:
         gone.add((home.path, function.name))
-        with contextlib.suppress(Stuck, Unprintable):
+        with contextlib.suppress(Unsupported, Unprintable):
             return Inliner(drafts, module, inner, found).changes()
         return []
     made = f"return {root}{name[len('tensorflow') :]}({', '.join(told)})"
@@ -104,7 +104,7 @@ def _moved(
         wanted.append((home, Replace(each, statements(made, value=home.cst.expression(value)))))
     try:
         return Change.every(wanted)
-    except Stuck:
+    except Unsupported:
         return []
 
 
@@ -112,7 +112,7 @@ def _told(home: Module, function: ast.FunctionDef, call: ast.Call, inner: ast.Ca
     """The arguments of a call as its function has them: literals, and names that this is given; None where there are others."""
     try:
         known = {value.id: name for name, value in given(function, inner).items() if isinstance(value, ast.Name)}
-    except Stuck:
+    except Unsupported:
         return None
     found: list[str] = []
     for each in arguments(call):

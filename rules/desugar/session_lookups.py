@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
-from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Insert, Remove, Replace, statements
+from migrator.vocabulary.unsupported import Unsupported
 
 from ..symbols.tensorflow_names import tensorflow_root
 
@@ -89,7 +89,7 @@ def _moved(module: Module, base: ast.expr, created: ast.FunctionDef, begin: ast.
             return Change.every([(module, Insert(moved, after=begin.body[-1])), (module, Remove(created, apart=True))])
         method = statements(f"def begin({own[0]}):\n    {{body}}", body=moved)
         return Change.of(module, Replace(created, method))
-    except Stuck:
+    except Unsupported:
         return []
 
 

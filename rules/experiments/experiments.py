@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.translate import is_none
-from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.calls import bind, is_literal
 from migrator.resolve.module import Module
 from migrator.resolve.reaching import read_once
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Statement, expr, statements
+from migrator.vocabulary.unsupported import Unsupported
 
 from ..loop.places import acts, moves
 from . import schedules
@@ -84,30 +84,30 @@ class Experiment:
         return found
 
     def last(self, made: ast.stmt, places: Iterable[ast.AST]) -> None:
-        """Raises Stuck where a value may be another one at one of the places."""
+        """Raises Unsupported where a value may be another one at one of the places."""
         values = [value for name, value in self.values.items() if name not in self.names]
         reads = [node for value in values for node in walk(value) if isinstance(node, ast.Name)]
         if all(len(self.module.bindings(node)) <= 1 for node in reads):
             return
         for place in places:
             if not moves(self.module, made, place, values):
-                raise Stuck("what an Experiment is made of may change before it runs", self.call)
+                raise Unsupported("what an Experiment is made of may change before it runs", self.call)
 
 
 def experiment_of(module: Module, call: ast.Call, tf: str, handed: ast.expr | None = None) -> Experiment:
-    """An Experiment, with the ExportStrategies that its caller hands in, if any. Raises Stuck."""
+    """An Experiment, with the ExportStrategies that its caller hands in, if any. Raises Unsupported."""
     given = bind(call, schedules.PARAMETERS)
     if given is None:
-        raise Stuck("the arguments of an Experiment are not seen", call)
+        raise Unsupported("the arguments of an Experiment are not seen", call)
     unknown = sorted(set(given) - set(schedules.PARAMETERS))
     if unknown:
-        raise Stuck(f"`{unknown[0]}` of an Experiment", call)
+        raise Unsupported(f"`{unknown[0]}` of an Experiment", call)
     for name in _NEEDED:
         if name not in given:
-            raise Stuck(f"an Experiment without `{name}`", call)
+            raise Unsupported(f"an Experiment without `{name}`", call)
     for name in ("eval_metrics", "checkpoint_and_export"):
         if name in given and not is_none(given[name]) and not is_literal(given[name], False):
-            raise Stuck(f"`{name}` of an Experiment is not followed", given[name])
+            raise Unsupported(f"`{name}` of an Experiment is not followed", given[name])
     values = {name: value for name, value in given.items() if name == "eval_steps" or not is_none(value)}
     strategies = values.pop("export_strategies", None) if handed is None else handed
     values.pop("export_strategies", None)
@@ -132,12 +132,12 @@ def _exports(module: Module, strategies: ast.expr, gone: list[ast.stmt]) -> dict
         found = _held(module, found.elts[0], gone)
     name = (module.resolve(found.func) or "") if isinstance(found, ast.Call) else ""
     if not isinstance(found, ast.Call) or not (name.startswith(_LEARN) and name.endswith(".make_export_strategy")):
-        raise Stuck("the ExportStrategies of an Experiment are not seen", strategies)
+        raise Unsupported("the ExportStrategies of an Experiment are not seen", strategies)
     given = bind(found, _STRATEGY)
     if given is None or "serving_input_fn" not in given:
-        raise Stuck("the arguments of an ExportStrategy are not seen", found)
+        raise Unsupported("the arguments of an ExportStrategy are not seen", found)
     if not is_none(given.get("default_output_alternative_key")):
-        raise Stuck("an Estimator of tf.estimator takes no `default_output_alternative_key`", found)
+        raise Unsupported("an Estimator of tf.estimator takes no `default_output_alternative_key`", found)
     kept = {"serving": given["serving_input_fn"]}
     return kept | {name: given[name] for name in ("assets_extra", "as_text") if not is_none(given.get(name))}
 

@@ -10,13 +10,13 @@ from migrator import rewrite
 from migrator.analyse.statements.loggers import LOGGERS
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.objects.methods import method_of
 from migrator.resolve.calls import bind, call_of
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import AnnotatedAssign
 from migrator.rewrite import Import, Replace, expr
+from migrator.vocabulary.unsupported import Unsupported
 
 from ..bridge.reached import reached
 from ..canned.hyperparameters import HPARAMS, makes_hparams
@@ -58,7 +58,7 @@ def expand(drafts: Drafts, paths: Sequence[str]) -> None:
     """
     group = [drafts.project.modules[path] for path in paths]
     named = [module for module in reached(drafts.project, group, False) if makes_hparams(module)]
-    with contextlib.suppress(Stuck):
+    with contextlib.suppress(Unsupported):
         drafts.apply(Change.every(_changes(drafts.project, named)))
 
 

@@ -6,12 +6,12 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.partials import PARTIAL
 from migrator.resolve.calls import bind
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.reaching import read_once
+from migrator.vocabulary.unsupported import Unsupported
 
 from ..loop.places import moves
 
@@ -44,7 +44,7 @@ class Run:
 
 
 def runs_at(module: Module, value: ast.expr) -> Iterator[Run | ast.Return]:
-    """What is done with an expression that is an Experiment. Raises Stuck where that is not followed."""
+    """What is done with an expression that is an Experiment. Raises Unsupported where that is not followed."""
     parent = module.parent(value)
     if isinstance(parent, ast.Return):
         yield parent
@@ -54,7 +54,7 @@ def runs_at(module: Module, value: ast.expr) -> Iterator[Run | ast.Return]:
         target, made = parent.targets[0], parent
         scope = module.scope(target)
         if len(scope.bindings.get(target.id, [])) != 1:
-            raise Stuck("the name of an Experiment has several values", target)
+            raise Unsupported("the name of an Experiment has several values", target)
         places = [*module.loads_of(target.id, scope)]
     for place in places:
         attribute = module.parent(place)
@@ -64,13 +64,13 @@ def runs_at(module: Module, value: ast.expr) -> Iterator[Run | ast.Return]:
         elif isinstance(attribute, ast.Attribute) and isinstance(call, ast.Call) and call.func is attribute:
             yield Run(module, call, attribute.attr, settings=_settings(call))
         else:
-            raise Stuck("an Experiment is handed on", place)
+            raise Unsupported("an Experiment is handed on", place)
 
 
 def _settings(call: ast.Call) -> dict[str, ast.expr]:
     given = bind(call, ["delay_secs", "name"])
     if given is None or set(given) - {"delay_secs", "name"}:
-        raise Stuck("the arguments of a method of an Experiment are not seen", call)
+        raise Unsupported("the arguments of a method of an Experiment are not seen", call)
     return given
 
 
@@ -96,9 +96,9 @@ class Maker:
 
 
 def maker_of(module: Module, function: ast.FunctionDef) -> Maker:
-    """A function that returns an Experiment. Raises Stuck where the one around it does more than to return it."""
+    """A function that returns an Experiment. Raises Unsupported where the one around it does more than to return it."""
     if function.decorator_list or isinstance(module.parent(function), ast.ClassDef):
-        raise Stuck("a method or a decorated function makes an Experiment", function)
+        raise Unsupported("a method or a decorated function makes an Experiment", function)
     found, around = Definition(module, function), module.parent(function)
     if not isinstance(around, ast.FunctionDef):
         return Maker(found)
@@ -108,9 +108,9 @@ def maker_of(module: Module, function: ast.FunctionDef) -> Maker:
     if not alone or len(module.loads_of(function.name, module.scope(returned or function))) != 1:
         return Maker(found)
     if around.decorator_list or not isinstance(module.parent(around), ast.Module):
-        raise Stuck("what makes the function that makes an Experiment is no plain function", around)
+        raise Unsupported("what makes the function that makes an Experiment is no plain function", around)
     if len([node for node in ast.walk(around) if isinstance(node, ast.Return)]) != _returns(function) + 1:
-        raise Stuck("what makes the function that makes an Experiment returns early", around)
+        raise Unsupported("what makes the function that makes an Experiment returns early", around)
     return Maker(found, Definition(module, around))
 
 
@@ -119,7 +119,7 @@ def _returns(function: ast.FunctionDef) -> int:
 
 
 def runs_of(project: Project, maker: Maker) -> list[Run]:
-    """What is done with a function that makes an Experiment. Raises Stuck."""
+    """What is done with a function that makes an Experiment. Raises Unsupported."""
     owner = maker.outer or maker.definition
     module, function = owner.module, maker.called
     scope = module.scope(module.parent(function) or module.tree).holder(function.name)
@@ -127,9 +127,9 @@ def runs_of(project: Project, maker: Maker) -> list[Run]:
     for other, node in project.readers.of(module, scope, function.name):
         found += _uses(other, node, maker.outer is not None)
     if not found:
-        raise Stuck("nothing here runs an Experiment", function)
+        raise Unsupported("nothing here runs an Experiment", function)
     if other_files := [run.module.path for run in found if run.module.path not in project.editable]:
-        raise Stuck(f"an Experiment is run in {other_files[0]}, which stays", function)
+        raise Unsupported(f"an Experiment is run in {other_files[0]}, which stays", function)
     return found
 
 
@@ -139,7 +139,7 @@ def _uses(module: Module, node: ast.expr, is_made: bool) -> Iterator[Run]:
     outer = module.parent(node)
     if is_made or (isinstance(outer, ast.Call) and outer.args[:1] == [node] and _is_partial(module, outer)):
         if not isinstance(outer, ast.Call) or (is_made and outer.func is not node):
-            raise Stuck("a function that makes an Experiment is handed on", node)
+            raise Unsupported("a function that makes an Experiment is handed on", node)
         value, outer = outer, module.parent(outer)
     elif isinstance(outer, ast.Call) and outer.func is node:
         yield from _called(module, outer)
@@ -148,17 +148,17 @@ def _uses(module: Module, node: ast.expr, is_made: bool) -> Iterator[Run]:
         loads = module.loads_of(outer.targets[0].id, module.scope(outer))
         held = read_once(module, loads[0]) if len(loads) == 1 else None
         if held is not outer or not moves(module, outer, loads[0], [value]):
-            raise Stuck("a function that makes an Experiment is handed on", node)
+            raise Unsupported("a function that makes an Experiment is handed on", node)
         gone, outer = held, module.parent(loads[0])
         place: ast.expr = loads[0]
     else:
         place = value
     call = module.parent(outer) if isinstance(outer, ast.keyword) else outer
     if not isinstance(call, ast.Call) or module.resolve(call.func) != RUN:
-        raise Stuck("a function that makes an Experiment is handed on", node)
+        raise Unsupported("a function that makes an Experiment is handed on", node)
     given = bind(call, _RUN)
     if given is None or set(given) - set(_RUN) or given.get("experiment_fn") is not place:
-        raise Stuck("the arguments of learn_runner.run are not seen", call)
+        raise Unsupported("the arguments of learn_runner.run are not seen", call)
     told: dict[str, ast.expr | None] = {name: given[name] for name in _GIVEN if name in given}
     if "run_config" in told:
         told.setdefault("hparams", None)
@@ -170,12 +170,12 @@ def _called(module: Module, call: ast.Call) -> Iterator[Run]:
     """The runs of what a call of the function returns."""
     found = list(runs_at(module, call))
     if len(found) != 1 or not isinstance(found[0], Run) or found[0].settings:
-        raise Stuck("an Experiment that a function makes is handed on, or runs several times", call)
+        raise Unsupported("an Experiment that a function makes is handed on, or runs several times", call)
     run, made = found[0], module.parent(call)
     run.maker = call
     if isinstance(made, ast.Assign):
         if not moves(module, made, run.node, [call]):
-            raise Stuck("what an Experiment is made of may change before it runs", call)
+            raise Unsupported("what an Experiment is made of may change before it runs", call)
         run.gone = made
     yield run
 

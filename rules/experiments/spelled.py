@@ -12,12 +12,12 @@ from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.arguments import parameters
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.returns import own_returns
-from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.calls import arguments, call_of
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Change as Rewrite
 from migrator.rewrite import Remove, Replace, code, expr, statements, with_arguments, with_body, with_parameters
+from migrator.vocabulary.unsupported import Unsupported
 
 from ..loop.comments import comments
 from ..loop.settings import is_same
@@ -71,7 +71,7 @@ def expand(drafts: Drafts, paths: Sequence[str]) -> None:
             tried.add(module.segment(found))
             try:
                 drafts.apply(_changes(drafts, module, found))
-            except Stuck as stuck:
+            except Unsupported as stuck:
                 drafts.obstacles[path, module.segment(found.func)] = stuck.reason
             except SyntaxError:
                 drafts.obstacles[path, module.segment(found.func)] = "what it does cannot be written"
@@ -87,16 +87,16 @@ def _next(module: Module, tried: set[str]) -> ast.Call | None:
 
 
 def _changes(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
-    """The changes for one Experiment. Raises Stuck."""
+    """The changes for one Experiment. Raises Unsupported."""
     uses = list(runs_at(module, call))
     runs = [use for use in uses if isinstance(use, Run)]
     if len(runs) == len(uses):
         return Change.every((module, change) for change in _in_place(drafts, module, call, runs))
     function = module.nearest(call, ast.FunctionDef)
     if runs or function is None or len(uses) != 1:
-        raise Stuck("an Experiment is run and handed on", call)
+        raise Unsupported("an Experiment is run and handed on", call)
     if len(own_returns(function)) != 1 or function.body[-1] is not uses[0]:
-        raise Stuck("what makes an Experiment returns several things", function)
+        raise Unsupported("what makes an Experiment returns several things", function)
     maker = maker_of(module, function)
     return Change.every(_Made(drafts, maker, call).changes())
 
@@ -104,7 +104,7 @@ def _changes(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
 def _root(module: Module, call: ast.Call) -> tuple[str, list[Rewrite]]:
     found = tensorflow_root(module, call.func)
     if found is None:
-        raise Stuck("TensorFlow has no name here", call)
+        raise Unsupported("TensorFlow has no name here", call)
     return found[0], [*found[1]]
 
 
@@ -119,7 +119,7 @@ def _in_place(drafts: Drafts, module: Module, call: ast.Call, runs: list[Run]) -
     for run, text in written:
         _tell(drafts, made, str(run.schedule))
         if run.is_read and len(text) > 1:
-            raise Stuck("what a run of an Experiment returns is read", run.node)
+            raise Unsupported("what a run of an Experiment returns is read", run.node)
         statement = module.statement(run.node)
         first = kept if statement is creation else []
         if run.is_read:
@@ -133,7 +133,7 @@ def _in_place(drafts: Drafts, module: Module, call: ast.Call, runs: list[Run]) -
 
 def _method(run: Run) -> str:
     if run.schedule not in (*schedules.SCHEDULES, *schedules.ALONE):
-        raise Stuck(f"`{run.schedule}` of an Experiment is not followed", run.node)
+        raise Unsupported(f"`{run.schedule}` of an Experiment is not followed", run.node)
     return str(run.schedule)
 
 
@@ -166,7 +166,7 @@ class _Made:
         self.runs = runs_of(drafts.project, maker)
 
     def changes(self) -> list[tuple[Module, Rewrite]]:
-        """All changes of the program. Raises Stuck."""
+        """All changes of the program. Raises Unsupported."""
         module, function = self.module, self.maker.function
         tf, first = _root(module, self.call)
         handed = self._handed()
@@ -179,7 +179,7 @@ class _Made:
             made.last(creation, [last])
         read = any(run.is_read for run in self.runs)
         if read and (kept or len(text) > 1):
-            raise Stuck("what a run of an Experiment returns is read", self.call)
+            raise Unsupported("what a run of an Experiment returns is read", self.call)
         ran = statements("return {value}", value=made.expression(text[0])) if read else [*kept, *made.filled(text)]
         changes: list[Rewrite] = [*first, Replace(last, ran), *(Remove(each) for each in made.gone)]
         if creation is not last:
@@ -215,10 +215,10 @@ class _Made:
         if len(told) == 1 and None not in told:
             (method,) = told
             if method not in (*schedules.SCHEDULES, *schedules.ALONE):
-                raise Stuck(f"`{method}` of an Experiment is not followed", self.call)
+                raise Unsupported(f"`{method}` of an Experiment is not followed", self.call)
             return "", schedules.lines(str(method), given, tf)
         if any(method is not None and method not in schedules.SCHEDULES for method in told):
-            raise Stuck("what an Experiment runs differs from run to run", self.call)
+            raise Unsupported("what an Experiment runs differs from run to run", self.call)
         name = self.module.unused_name("schedule", self.maker.function.body[0])
         return name, schedules.chosen(name, given, tf)
 
@@ -237,11 +237,11 @@ class _Made:
         if called is not function:
             args = function.args
             if args.vararg or args.kwarg or args.defaults or args.kwonlyargs:
-                raise Stuck("the parameters of a function that makes an Experiment are not followed", function)
+                raise Unsupported("the parameters of a function that makes an Experiment are not followed", function)
             own = [each.arg for each in (*args.posonlyargs, *args.args)]
             inner = set(self.module.scope(function).bindings)
             if inner & (set(self.module.scope(called).bindings) - {function.name}):
-                raise Stuck("a function and the one around it have names in common", function)
+                raise Unsupported("a function and the one around it have names in common", function)
             body = function.body[1:] if ast.get_docstring(function, clean=False) is not None else function.body
             head = with_body(head, [*file.statements(called.body[:-2]), *file.statements(body)])
             more = [*own, *more]
@@ -256,7 +256,7 @@ class _Made:
         bound = len(run.maker.args) - 1 if partial and isinstance(run.maker, ast.Call) else 0
         at = bound + _BY_POSITION.index(name) if name in _BY_POSITION else own.index(name) if name in own else len(own)
         if at >= len(own):
-            raise Stuck(f"a function that makes an Experiment takes no `{name}`", run.node)
+            raise Unsupported(f"a function that makes an Experiment takes no `{name}`", run.node)
         return own[at]
 
     def _calls(self, schedule: str, handed: ast.expr | None) -> list[tuple[Module, Rewrite]]:

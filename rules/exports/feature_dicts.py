@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from migrator.normalise.draft.arguments import given as handed
-from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
+from migrator.vocabulary.unsupported import Unsupported
 
 from ..program.settled import returns_of
 
@@ -38,7 +38,7 @@ def is_dict(project: Project, module: Module, node: ast.expr, given: Mapping[str
         return False
     try:
         values = handed(found.node, made)
-    except Stuck:
+    except Unsupported:
         return False
     known = {
         **{f"{name} ": True for name in given},
@@ -79,7 +79,7 @@ def only_reads(project: Project, module: Module, load: ast.Name) -> bool:
         return False
     try:
         own = [name for name, value in handed(found.node, outer).items() if value is load]
-    except Stuck:
+    except Unsupported:
         return False
     loads = [each for name in own for each in found.module.loads_of_parameter(name, found.node)]
     bound = all(len(found.module.bindings(each)) == 1 for each in loads)

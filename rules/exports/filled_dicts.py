@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from migrator.normalise.draft.arguments import given as handed
 from migrator.normalise.draft.returns import own_returns
-from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
+from migrator.vocabulary.unsupported import Unsupported
 
 from ..loop.places import has_its_line
 from .feature_dicts import is_dict
@@ -173,7 +173,7 @@ def _gives_back(project: Project, module: Module, call: ast.Call, tensors: str) 
         return False
     try:
         values = handed(called, call)
-    except Stuck:
+    except Unsupported:
         return False
     name, value = next(iter(values.items())) if len(values) == 1 else ("", call)
     returned = [each.value for each in own_returns(called)]

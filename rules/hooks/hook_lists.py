@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import is_none
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.values.callers import given_by_callers
 from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
@@ -153,7 +152,7 @@ class _Hooks:
         assert isinstance(binding.node, ast.arg)
         try:
             return given_by_callers(self.driver.project, module, binding.node)
-        except Stuck:
+        except Unsupported:
             raise self._unseen(node) from None
 
     def _named(self, module: Module, node: ast.Name) -> None:

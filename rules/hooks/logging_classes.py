@@ -11,7 +11,6 @@ from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.arguments import given, parameters
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.globals import OuterNames
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.applied import substituted, written
 from migrator.normalise.functions.lift import removal
 from migrator.resolve.calls import arguments
@@ -20,6 +19,7 @@ from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import is_super, target_name, walk
 from migrator.rewrite import Change as Rewrite
 from migrator.rewrite import Remove, Replace, code, expr, statements, with_arguments, with_function, with_parameters
+from migrator.vocabulary.unsupported import Unsupported
 
 from ..bridge.reached import reached
 
@@ -83,7 +83,7 @@ def _found(drafts: Drafts, module: Module) -> Iterator[list[Change]]:
             if logger is not None:
                 try:
                     yield _apart(drafts, logger)
-                except Stuck:
+                except Unsupported:
                     continue
 
 
@@ -217,7 +217,7 @@ def _appends(module: Module, node: ast.AST | None) -> bool:
 
 
 def _apart(drafts: Drafts, logger: _Logger) -> list[Change]:
-    """The changes for a class and its hooks. Raises Stuck."""
+    """The changes for a class and its hooks. Raises Unsupported."""
     wanted: list[tuple[Module, Rewrite]] = []
     lists: dict[ast.AST, tuple[Module, dict[ast.AST, list[cst.BaseExpression]]]] = {}
     for module, call in logger.calls:
@@ -252,7 +252,7 @@ def _apart(drafts: Drafts, logger: _Logger) -> list[Change]:
 def _hooks(
     drafts: Drafts, logger: _Logger, module: Module, call: ast.Call
 ) -> tuple[list[cst.BaseExpression], OuterNames]:
-    """What takes the place of one hook. Raises Stuck."""
+    """What takes the place of one hook. Raises Unsupported."""
     names, home, base = OuterNames(), logger.module, logger.node.bases[0]
     logging = written(drafts, module, call, home, base, names)
     if logger.init is None or logger.made is None:
@@ -261,7 +261,7 @@ def _hooks(
     told, both = given(logger.init, call, 1), set(parameters(logger.init)[1:]) - logger.logs_alone
     read = {node.id for node in walk(logger.made) if isinstance(node, ast.Name)}
     if any(not isinstance(value, _ATOMS) for name, value in told.items() if name in both & read):
-        raise Stuck("an argument would be computed more than once", call)
+        raise Unsupported("an argument would be computed more than once", call)
     logged = substituted(drafts, module, call, home, logger.init, logger.made, names, 1, {logger.made.func: logging})
     gone = [at for at, each in enumerate(arguments(call)) if _is_of(told, each) & logger.logs_alone]
     own = with_arguments(module.cst.call(call), drop=gone)

@@ -11,7 +11,6 @@ from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.globals import OuterNames
 from migrator.normalise.draft.returns import sole_value
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.applied import applied, substituted, written
 from migrator.normalise.functions.idle import taken_away
 from migrator.normalise.functions.inline import Inliner
@@ -20,6 +19,7 @@ from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import is_name, walk
 from migrator.rewrite import Remove, Replace, Statement, Unprintable, expr, statements
+from migrator.vocabulary.unsupported import Unsupported
 
 from ..model_fns.looked_up import lookup, without
 
@@ -135,7 +135,7 @@ def _written(drafts: Drafts, module: Module, node: ast.expr, called: set[tuple[s
     if not isinstance(node, ast.Call):
         return []
     names = OuterNames()
-    with contextlib.suppress(Stuck, Unprintable):
+    with contextlib.suppress(Unsupported, Unprintable):
         entry = _entry(drafts, module, node, names, called)
         if entry:
             return entry
@@ -157,7 +157,7 @@ def _written(drafts: Drafts, module: Module, node: ast.expr, called: set[tuple[s
 def _entry(
     drafts: Drafts, module: Module, call: ast.Call, names: OuterNames, called: set[tuple[str, str]]
 ) -> list[Change]:
-    """The changes for a call of an entry of a table by a key that is written. Raises Stuck."""
+    """The changes for a call of an entry of a table by a key that is written. Raises Unsupported."""
     found = lookup(drafts.project, module, call)
     if found is None or found.base is not None or not isinstance(found.key, ast.Constant):
         return []
@@ -185,7 +185,7 @@ def _unrolled(drafts: Drafts, module: Module, node: ast.ListComp | ast.Generator
     if len(node.generators) != 1 or loop.ifs or turns is None:
         return []
     names = OuterNames()
-    with contextlib.suppress(Stuck, Unprintable):
+    with contextlib.suppress(Unsupported, Unprintable):
         made = [_filled(drafts, module, node.elt, turn, names) for turn in turns]
         holes = {f"hook{n}": each for n, each in enumerate(made)}
         new = expr(f"[{', '.join(f'{{{name}}}' for name in holes)}]", **holes)
@@ -200,7 +200,7 @@ def _repeated(drafts: Drafts, module: Module, loop: ast.For) -> list[Change]:
     if turns is None or loop.orelse or not all(isinstance(s, ast.Expr) for s in loop.body):
         return []
     names, made = OuterNames(), list[Statement]()
-    with contextlib.suppress(Stuck, Unprintable):
+    with contextlib.suppress(Unsupported, Unprintable):
         for turn in turns:
             for statement in loop.body:
                 assert isinstance(statement, ast.Expr)
@@ -220,7 +220,7 @@ def _idle(module: Module, node: ast.expr) -> list[Remove]:
 
 
 def _filled(drafts: Drafts, module: Module, node: ast.expr, turn: Turn, names: OuterNames) -> cst.BaseExpression:
-    """An expression with what a turn of a loop has for its variables. Raises Stuck."""
+    """An expression with what a turn of a loop has for its variables. Raises Unsupported."""
     table: dict[ast.AST, cst.BaseExpression] = {}
     for read in walk(node):
         if isinstance(read, ast.Name) and read.id in turn:

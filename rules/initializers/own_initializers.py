@@ -14,7 +14,6 @@ from migrator.analyse.variables.scopenames import VARIABLE_SCOPE
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.returns import own_returns
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.values.callers import given_by_callers
 from migrator.normalise.values.dropped import without_arguments
 from migrator.resolve.module import Module
@@ -23,6 +22,7 @@ from migrator.resolve.reaching import reaching
 from migrator.resolve.syntax import place_of, walk
 from migrator.rewrite import Change as Rewrite
 from migrator.rewrite import Remove, Replace, with_parameters
+from migrator.vocabulary.unsupported import Unsupported
 
 _ENDING = "_initializer"
 _FAMILIES = ("tensorflow.initializers",)
@@ -83,7 +83,7 @@ def _given(project: Project, module: Module, parameter: ast.arg) -> ast.expr | N
     """What a parameter is in all calls of its function: its default, or what all of them make alike, of nothing of their own."""
     try:
         places = given_by_callers(project, module, parameter)
-    except Stuck:
+    except Unsupported:
         return None
     value = places[0][1]
     if any(where is not module or ast.dump(other) != ast.dump(value) for where, other in places):

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Union
 
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.lift import removal
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.reaching import read_once
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Remove, Rename, Replace, expr, with_arguments
+from migrator.vocabulary.unsupported import Unsupported
 
 from .one_shot import INITIALIZABLE, ONE_SHOT
 
@@ -95,7 +95,7 @@ def expand(drafts: Drafts, paths: Sequence[str]) -> None:
                 continue
             wanted += found
             classes.add(fed.owner)
-        with contextlib.suppress(Stuck):  # which stays, and is refused where iterators are
+        with contextlib.suppress(Unsupported):  # which stays, and is refused where iterators are
             changes = Change.every(wanted)
             drafts.apply([*changes, *_removed(drafts.project, classes, changes)])
 

@@ -12,11 +12,11 @@ from migrator.analyse.results.tags import SCOPES
 from migrator.analyse.statements.names import reads, targets
 from migrator.analyse.variables.namepatterns import NO_NAME, Patterns, literal_pattern, may_meet
 from migrator.normalise.draft.arguments import defaults, given
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.values.callers import calls_of
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
+from migrator.vocabulary.unsupported import Unsupported
 
 from ..loop.flow.exclusive import exclusive
 
@@ -75,19 +75,19 @@ def opened_name(scope: ast.Call) -> ast.expr | None:
 
 
 def ways_to(project: Project, helper: Definition) -> list[Way]:
-    """All ways to a function. Raises Stuck where it is used in another way, or calls itself."""
+    """All ways to a function. Raises Unsupported where it is used in another way, or calls itself."""
     found: list[Way] = []
     for way in _ways(project, helper, ()):
         found.append(way)
         if len(found) > _MOST:
-            raise Stuck("too many ways lead to a helper")
+            raise Unsupported("too many ways lead to a helper")
     return found
 
 
 def _ways(project: Project, helper: Definition, seen: tuple[Definition, ...]) -> Iterator[Way]:
     calls, handed_on = calls_of(project, helper)
     if helper in seen or (handed_on and (calls or not seen)):
-        raise Stuck("a helper is not just called")
+        raise Unsupported("a helper is not just called")
     for module, call in calls:
         step = step_of(module, call)
         if step.caller is None:
@@ -100,15 +100,15 @@ def _ways(project: Project, helper: Definition, seen: tuple[Definition, ...]) ->
 
 
 def patterns_of(way: Way) -> list[list[str]]:
-    """The names of the scopes of each step, with a star for what turns of loops say. Raises Stuck where these are not known,
-    or where TensorFlow 1 may have put a number behind one, as a scope of that name was opened before."""
+    """The names of the scopes of each step, with a star for what turns of loops say. Raises Unsupported where these are not
+    known, or where TensorFlow 1 may have put a number behind one, as a scope of that name was opened before."""
     names: Patterns = {}
     found: list[list[str]] = []
     for number, step in enumerate(way):
         patterns = [literal_pattern(name, names) for name in step.names]
         known = [each for each in patterns if each is not None and "/" not in each and each != NO_NAME]
         if len(known) < len(step.scopes) or not _turns_told(step) or not _opened_once(step, known, names):
-            raise Stuck("the name of a scope is not known")
+            raise Unsupported("the name of a scope is not known")
         found.append(known)
         if number + 1 < len(way):
             callee = way[number + 1].caller

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.values.callers import given_by_callers
 from migrator.normalise.values.possible_values import possible_values
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
+from migrator.vocabulary.unsupported import Unsupported
 
 _CONSTANTS = frozenset({"tensorflow.constant", "tensorflow.convert_to_tensor", "tensorflow.ones", "tensorflow.zeros"})
 _ARRAYS = frozenset(f"numpy.{name}" for name in ("array", "asarray", "ones", "zeros", "arange", "linspace"))
@@ -22,7 +22,7 @@ def given_to(project: Project, module: Module, node: ast.expr) -> list[tuple[Mod
         return []
     try:
         return given_by_callers(project, module, bindings[0].node)
-    except Stuck:
+    except Unsupported:
         return []
 
 

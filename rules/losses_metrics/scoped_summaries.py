@@ -11,13 +11,13 @@ from migrator.analyse.variables.namepatterns import literal_pattern
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.arguments import parameters
 from migrator.normalise.draft.draft import Change, Drafts
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.lift import keywords
 from migrator.normalise.values.callers import calls_of
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Replace, code, with_parameters
+from migrator.vocabulary.unsupported import Unsupported
 
 from ..layers.scope_ways import Step, Way, all_apart, opened_name, patterns_of, step_of, ways_to
 from .summaries import EXPRESSIONS
@@ -123,7 +123,7 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
             return []
         plain = [step.scopes for step in ends] == [()] * len(ends) and all(_named_by_one(way) for way in ways)
         return _Telling(drafts, Definition(module, function), ways, ends, plain).changes()
-    except Stuck:
+    except Unsupported:
         return []
 
 
@@ -131,7 +131,7 @@ def _tag(call: ast.Call) -> ast.expr:
     given = next((keyword.value for keyword in call.keywords if keyword.arg == NAME), None)
     tag = call.args[0] if call.args else given
     if tag is None:
-        raise Stuck("a summary without a tag", call)
+        raise Unsupported("a summary without a tag", call)
     return tag
 
 
@@ -166,7 +166,7 @@ class _Telling:
             taken |= self._taken(each)
         names = [name for name in HANDED if (name == NAME) == plain and name not in taken]
         if not names:
-            raise Stuck("no name is left for the scopes")
+            raise Unsupported("no name is left for the scopes")
         self.name = names[0]
 
     def _taken(self, helper: Definition) -> set[str]:
@@ -175,13 +175,13 @@ class _Telling:
         already = handed_scope(function)
         extra = function.args.vararg or function.args.kwarg or [a for a in function.args.kwonlyargs if a.arg != already]
         if extra or function.decorator_list:
-            raise Stuck("a helper with a head of another form", function)
+            raise Unsupported("a helper with a head of another form", function)
         if already is not None:
             return {name for name in HANDED if name != already}
         return {*parameters(function), *(n.id for n in walk(function) if isinstance(n, ast.Name))}
 
     def changes(self) -> list[Change]:
-        """The changes of all heads, calls and tags. Raises Stuck where a call says something else already."""
+        """The changes of all heads, calls and tags. Raises Unsupported where a call says something else already."""
         wanted: list[tuple[Module, rewrite.Change]] = []
         for helper in self.told:
             module, function = helper.module, helper.node
@@ -195,7 +195,7 @@ class _Telling:
                 if said is None:
                     wanted.append((other, keywords(other, call, {self.name: text})))
                 elif ast.dump(said) != ast.dump(ast.parse(text, mode="eval").body):
-                    raise Stuck("a call says something else", call)
+                    raise Unsupported("a call says something else", call)
         for step in self.ends:
             assert step.tag is not None
             wanted.append((step.module, Replace(step.tag, code(self._text(step)))))

@@ -15,12 +15,12 @@ from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.globals import OuterNames
 from migrator.normalise.draft.spelled import spelled
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.applied import applied, called_by
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Remove, Statement, code, statements
+from migrator.vocabulary.unsupported import Unsupported
 
 from ..optimizers.optimizers import OPTIMIZERS
 from ..recurrent.rnn import CELLS
@@ -107,7 +107,7 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
     try:
         values = [called_entry(drafts, module, call, found, value, names) for value in found.table.values]
         values += [applied(drafts, module, call, *place, names) for place in others]
-    except Stuck:
+    except Unsupported:
         return []
     if instead is None:
         return []

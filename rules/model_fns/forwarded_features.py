@@ -12,7 +12,6 @@ from migrator.analyse.function.translate import bind, is_none
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.returns import own_nodes
-from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.calls import call_of
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
@@ -132,7 +131,7 @@ def _forwarded(
             wanted.append((home, Replace(place, _with(home, place, texts))))
     try:
         return Change.every(wanted) if changed else []
-    except Stuck:
+    except Unsupported:
         return []
 
 

@@ -158,7 +158,7 @@ def text(node: ast.expr) -> str:
 def called_entry(
     drafts: Drafts, module: Module, call: ast.Call, found: Lookup, value: ast.expr, names: OuterNames
 ) -> cst.BaseExpression:
-    """The call of one entry in the place of `call`. Raises Stuck."""
+    """The call of one entry in the place of `call`. Raises Unsupported."""
     if found.base is None:
         return applied(drafts, module, call, found.home, value, names)
     member = expr(f"{{base}}.{text(value)}", base=module.cst.expression(found.base))

@@ -15,7 +15,6 @@ from migrator.analyse.function.translate import bind, is_none
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.spelled import spelled
-from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Statement, expr, statements
@@ -45,7 +44,7 @@ _REFUSED = ("gradient_noise_scale", "gradient_multipliers", "update_ops", "varia
 
 @Desugaring
 def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
-    """The statements that do what a call of `optimize_loss` does; none for other calls. Raises Stuck.
+    """The statements that do what a call of `optimize_loss` does; none for other calls. Raises Unsupported.
 
     ```python
     import tensorflow as tf
@@ -78,7 +77,7 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
     try:
         given = {name: value for name, value in bind(call, _SIGNATURE, "optimize_loss").items() if not is_none(value)}
     except Unsupported as problem:
-        raise Stuck(problem.reason, call) from problem
+        raise Unsupported(problem.reason, call) from problem
     return _Spelling(module, call, given).changes()
 
 
@@ -92,12 +91,12 @@ class _Spelling:
         """The statements before that of the call, and the train op in the place of the call."""
         module, statement = self.module, self.module.statement(self.call)
         if module.indent(statement) is None or not isinstance(statement, (ast.Assign, ast.Return)):
-            raise Stuck("optimize_loss stands where no statement can be put before it", self.call)
+            raise Unsupported("optimize_loss stands where no statement can be put before it", self.call)
         for ancestor in module.ancestors(self.call):
             if ancestor is statement:
                 break
             if not isinstance(ancestor, (ast.Call, ast.keyword)):
-                raise Stuck("optimize_loss stands where no statement can be put before it", self.call)
+                raise Unsupported("optimize_loss stands where no statement can be put before it", self.call)
         return spelled(module, self.call, "train_op", self._lines)
 
     def _lines(self, name: str) -> list[Statement]:
@@ -141,15 +140,15 @@ class _Spelling:
     def _check(self) -> None:
         for name in _REFUSED:
             if name in self.given:
-                raise Stuck(f"`{name}` of optimize_loss is not migrated yet", self.given[name])
+                raise Unsupported(f"`{name}` of optimize_loss is not migrated yet", self.given[name])
         increment = self.given.get("increment_global_step")
         if increment is not None and not (isinstance(increment, ast.Constant) and increment.value is True):
-            raise Stuck("`increment_global_step` of optimize_loss is not migrated yet", increment)
+            raise Unsupported("`increment_global_step` of optimize_loss is not migrated yet", increment)
         clip = self.given.get("clip_gradients")
         if isinstance(clip, ast.Lambda) or (clip is not None and self.module.resolve(clip) is not None):
-            raise Stuck("a function as `clip_gradients` of optimize_loss is not migrated yet", clip)
+            raise Unsupported("a function as `clip_gradients` of optimize_loss is not migrated yet", clip)
         if "loss" not in self.given or "optimizer" not in self.given:
-            raise Stuck("optimize_loss lacks arguments", self.call)
+            raise Unsupported("optimize_loss lacks arguments", self.call)
 
     def _rate(
         self, summaries: tuple[str, ...], scope: str, tf: str
@@ -159,7 +158,7 @@ class _Spelling:
         if decay is None:
             return None if value is None else self.module.cst.expression(value), []
         if value is None:
-            raise Stuck("optimize_loss lacks arguments", self.call)
+            raise Unsupported("optimize_loss lacks arguments", self.call)
         step = expr("{tf}.train.get_global_step()", tf=tf)
         rate = self._applied(decay, [self.module.cst.expression(value), step])
         name = self._unused("learning_rate")
@@ -181,7 +180,7 @@ class _Spelling:
         made = isinstance(node, ast.Lambda) and self._makes_optimizer(node.body)
         if made or self.module.resolve(node) in OPTIMIZERS:
             return self._applied(node, [] if rate is None else [rate])
-        raise Stuck("the optimizer of optimize_loss is not seen", node)
+        raise Unsupported("the optimizer of optimize_loss is not seen", node)
 
     def _makes_optimizer(self, node: ast.expr) -> bool:
         return isinstance(node, ast.Call) and self.module.resolve(node.func) in OPTIMIZERS
@@ -194,7 +193,7 @@ class _Spelling:
         others = function.args.vararg or function.args.kwarg or function.args.kwonlyargs or function.args.defaults
         inner = [node for node in walk(function.body) if isinstance(node, (ast.Lambda, ast.comprehension))]
         if len(parameters) != len(arguments) or others or inner:
-            raise Stuck("a function that optimize_loss calls is not followed", function)
+            raise Unsupported("a function that optimize_loss calls is not followed", function)
         values = dict(zip(parameters, arguments))
         reads = [node for node in walk(function.body) if isinstance(node, ast.Name) and node.id in values]
         return self.module.cst.filled(function.body, {node: values[node.id] for node in reads})
@@ -206,7 +205,7 @@ class _Spelling:
         if isinstance(name, ast.Constant) and isinstance(name.value, str) and name.value.isprintable():
             if not set(name.value) & {'"', "\\"}:
                 return name.value
-        raise Stuck("the name of optimize_loss is not seen", name)
+        raise Unsupported("the name of optimize_loss is not seen", name)
 
     def _summaries(self) -> tuple[str, ...]:
         node = self.given.get("summaries")
@@ -215,7 +214,7 @@ class _Spelling:
         values = node.elts if isinstance(node, (ast.List, ast.Tuple)) else [node]
         found = tuple(str(value.value) for value in values if isinstance(value, ast.Constant))
         if len(found) < len(values) or not set(found) <= set(_SUMMARIES):
-            raise Stuck("these summaries of optimize_loss are not migrated yet", node)
+            raise Unsupported("these summaries of optimize_loss are not migrated yet", node)
         return found
 
     def _tensorflow(self) -> str:
@@ -226,7 +225,7 @@ class _Spelling:
         root = root_name(self.call.func)
         if self.module.raw_names(root) <= PLAIN | {VERSION_1}:
             return root.id
-        raise Stuck("the file has no name for TensorFlow as a whole", self.call)
+        raise Unsupported("the file has no name for TensorFlow as a whole", self.call)
 
     def _unused(self, name: str) -> str:
         return self.module.unused_name(name, self.call)

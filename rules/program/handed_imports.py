@@ -9,13 +9,13 @@ from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.arguments import given
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.globals import outer_names
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.values.callers import given_by_callers
 from migrator.normalise.values.dropped import without_arguments
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import is_name, walk
 from migrator.rewrite import Remove, Replace, with_parameters
+from migrator.vocabulary.unsupported import Unsupported
 
 
 @Desugaring
@@ -71,12 +71,12 @@ def _found(drafts: Drafts, module: Module) -> Iterator[list[Change]]:
             if isinstance(call, ast.Call) and call.func is not load and module.resolve(load) is not None:
                 try:
                     yield _read_there(drafts, module, call, load)
-                except Stuck:
+                except Unsupported:
                     continue
 
 
 def _read_there(drafts: Drafts, module: Module, call: ast.Call, load: ast.Name) -> list[Change]:
-    """The changes that let what a call calls read an import itself. Raises Stuck."""
+    """The changes that let what a call calls read an import itself. Raises Unsupported."""
     project = drafts.project
     found = project.definition(module, call.func)
     function = _function(found)
@@ -118,12 +118,12 @@ def _uses(
 ) -> tuple[list[ast.expr], list[ast.Assign]]:
     """The places that read something of what a parameter holds, and the statements that keep it in an attribute.
 
-    Raises Stuck where more is done with it.
+    Raises Unsupported where more is done with it.
     """
     reads: list[ast.expr] = []
     stores: list[ast.Assign] = []
     if len(home.scope(function).bindings.get(parameter.arg, ())) != 1:
-        raise Stuck("the parameter gets another value", parameter)
+        raise Unsupported("the parameter gets another value", parameter)
     for load in home.loads_of_parameter(parameter.arg, function):
         outer = home.parent(load)
         target = outer.targets[0] if isinstance(outer, ast.Assign) and len(outer.targets) == 1 else None
@@ -133,9 +133,9 @@ def _uses(
             stores.append(outer)
             reads += _held(project, home, found, function, target)
         else:
-            raise Stuck("a module is handed on", load)
+            raise Unsupported("a module is handed on", load)
     if not reads:
-        raise Stuck("nothing of the module is read", parameter)
+        raise Unsupported("nothing of the module is read", parameter)
     return reads, stores
 
 
@@ -146,10 +146,10 @@ def _is_member(node: ast.AST | None) -> bool:
 def _held(
     project: Project, home: Module, found: Definition, function: ast.FunctionDef, target: ast.Attribute
 ) -> Iterator[ast.expr]:
-    """What reads something of an attribute that nothing but one statement sets. Raises Stuck."""
+    """What reads something of an attribute that nothing but one statement sets. Raises Unsupported."""
     own = {id(node) for node in walk(found.node)}
     if not isinstance(found.node, ast.ClassDef) or not is_name(target.value, function.args.args[0].arg):
-        raise Stuck("a module is kept elsewhere", target)
+        raise Unsupported("a module is kept elsewhere", target)
     for module in project.modules.values():
         for node in module.nodes(ast.Attribute) if target.attr.encode() in module.source else ():
             if node.attr != target.attr or node is target:
@@ -162,4 +162,4 @@ def _held(
                 if is_name(node.value, method.args.args[0].arg) and _is_member(module.parent(node)):
                     yield node
                     continue
-            raise Stuck("the attribute is read elsewhere", node)
+            raise Unsupported("the attribute is read elsewhere", node)

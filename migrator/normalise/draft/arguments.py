@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from migrator.normalise.draft.stuck import Stuck
+from migrator.vocabulary.unsupported import Unsupported
 
 
 def parameters(function: ast.FunctionDef | ast.Lambda) -> list[str]:
@@ -23,22 +23,22 @@ def defaults(function: ast.FunctionDef | ast.Lambda) -> dict[str, ast.expr]:
 
 
 def given(function: ast.FunctionDef | ast.Lambda, call: ast.Call, skip: int = 0) -> dict[str, ast.expr]:
-    """Arguments of `call` by parameter, without the first `skip` parameters. Raises Stuck where they are hidden."""
+    """Arguments of `call` by parameter, without the first `skip` parameters. Raises Unsupported where they are hidden."""
     args = function.args
     if args.vararg or args.kwarg or any(isinstance(a, ast.Starred) for a in call.args):
-        raise Stuck("arguments are hidden behind * or **", call)
+        raise Unsupported("arguments are hidden behind * or **", call)
     if any(keyword.arg is None for keyword in call.keywords):
-        raise Stuck("arguments are hidden behind * or **", call)
+        raise Unsupported("arguments are hidden behind * or **", call)
     positional = [a.arg for a in (*args.posonlyargs, *args.args)][skip:]
     if len(call.args) > len(positional):
-        raise Stuck("too many arguments", call)
+        raise Unsupported("too many arguments", call)
     bound = dict(zip(positional, call.args))
     known = parameters(function)[skip:]
     for keyword in call.keywords:
         if keyword.arg is None or keyword.arg not in known or keyword.arg in bound:
-            raise Stuck(f"the function has no argument `{keyword.arg}`, or it is given twice", call)
+            raise Unsupported(f"the function has no argument `{keyword.arg}`, or it is given twice", call)
         bound[keyword.arg] = keyword.value
     missing = [name for name in known if name not in bound and name not in defaults(function)]
     if missing:
-        raise Stuck(f"the argument `{missing[0]}` is missing", call)
+        raise Unsupported(f"the argument `{missing[0]}` is missing", call)
     return bound

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from migrator import rewrite
 from migrator.engine.fixes import in_order, splice
-from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module, Place
 from migrator.resolve.project import Definition, Project
 from migrator.vocabulary.diagnostics import Edit, Location
+from migrator.vocabulary.unsupported import Unsupported
 
 Origin = tuple[str, int]
 """Path and number of a line of the program as it is on disk."""
@@ -41,7 +41,7 @@ class Change:
     @classmethod
     def every(cls, wanted: Iterable[tuple[Module, rewrite.Change]], homes: Iterable[Module] = ()) -> list[Change]:
         """What changes of nodes of several modules come to, which are made all or not at all; `homes` are others that nodes
-        come from. Raises Stuck where code cannot be printed, so that it has to stay."""
+        come from. Raises Unsupported where code cannot be printed, so that it has to stay."""
         by_module: dict[Module, list[rewrite.Change]] = {}
         for module, change in wanted:
             by_module.setdefault(module, []).append(change)
@@ -49,7 +49,7 @@ class Change:
         try:
             found = [one for module, mine in by_module.items() for one in module.cst.written(mine, files)]
         except rewrite.Unprintable as error:
-            raise Stuck(str(error)) from error
+            raise Unsupported(str(error)) from error
         return [cls(written.edit, written.origins, moved=True) for written in found]
 
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 
 from migrator import rewrite
 from migrator.normalise.draft.draft import Drafts
-from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.symbols import Scope
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Import, Insert, statements
+from migrator.vocabulary.unsupported import Unsupported
 
 
 @dataclass
@@ -37,7 +37,7 @@ def outer_names(drafts: Drafts, module: Module, at: ast.AST, home: Module, node:
 def add_outer_names(
     drafts: Drafts, module: Module, at: ast.AST, home: Module, code: ast.AST, found: OuterNames
 ) -> None:
-    """Adds the names that code of `home` reads from outside to those that are found. Raises Stuck."""
+    """Adds the names that code of `home` reads from outside to those that are found. Raises Unsupported."""
     inside = {id(node) for node in walk(code)}
     for node, scope in home.analysis.loads:
         if id(node) not in inside or node.id in found.texts:
@@ -46,7 +46,7 @@ def add_outer_names(
         if holder is None:
             if hasattr(builtins, node.id) or node.id in ("__file__", "__name__"):
                 continue
-            raise Stuck(f"`{node.id}` is not found", node)
+            raise Unsupported(f"`{node.id}` is not found", node)
         if id(holder.node) in inside:
             continue
         found.texts[node.id] = _written(drafts, module, at, home, node, holder, found)
@@ -59,10 +59,10 @@ def _written(
     seen = here.lookup(node.id)
     if home is module:
         if seen is not holder:
-            raise Stuck(f"`{node.id}` means something else here", node)
+            raise Unsupported(f"`{node.id}` means something else here", node)
         return node.id
     if holder.kind != "module":
-        raise Stuck(f"`{node.id}` belongs to a function of another file", node)
+        raise Unsupported(f"`{node.id}` belongs to a function of another file", node)
     entry = next((e for e in home.imports if e.name == node.id and e.top_level), None)
     if (
         entry is not None
@@ -75,7 +75,7 @@ def _written(
                 return node.id
         if drafts.project.exported(entry.target, home) is None:
             if seen is not None:
-                raise Stuck(f"`{node.id}` means something else in the other file", node)
+                raise Unsupported(f"`{node.id}` means something else in the other file", node)
             statement = home.segment(entry.statement)
             if "\n" in statement or "," in statement:
                 statement = f"from {entry.target.rpartition('.')[0]} import {entry.alias.name}"
@@ -121,7 +121,7 @@ def member(
     drafts: Drafts, module: Module, at: ast.AST, home: Module, name: str, found: OuterNames, node: ast.AST
 ) -> str:
     """How the code at `at` of `module` writes a name at the level of another module `home`; the import that it takes comes
-    to what was `found`. Raises Stuck."""
+    to what was `found`. Raises Unsupported."""
     here = module.scope(at)
     seen = here.lookup(name)
     for entry in module.imports:
@@ -157,7 +157,7 @@ def member(
         written = name if seen is None else _another_name(module, f"{shown}.{name}", name)
         found.changes.append(Import(f"from {shown} import {name}{f' as {written}' if written != name else ''}"))
         return written
-    raise Stuck(f"`{name}` of another file cannot be named here", node)
+    raise Unsupported(f"`{name}` of another file cannot be named here", node)
 
 
 def _another_name(module: Module, target: str, name: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.syntax import children
+from migrator.vocabulary.unsupported import Unsupported
 
 _ROOMS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")
@@ -73,12 +73,12 @@ def terminates(nodes: list[ast.stmt]) -> bool:
 
 
 def check_structure(nodes: list[ast.stmt], last: bool = True) -> None:
-    """Raise Stuck unless every return is the last statement of its way, after ``else`` is put before what follows."""
+    """Raise Unsupported unless every return is the last statement of its way, after ``else`` is put before what follows."""
     for index, node in enumerate(nodes):
         rest = nodes[index + 1 :]
         if isinstance(node, ast.Return):
             if not last or rest:
-                raise Stuck("a statement follows a return", node)
+                raise Unsupported("a statement follows a return", node)
         elif has_return([node]):
             if isinstance(node, ast.With) and not rest:
                 check_structure(node.body, last)
@@ -91,4 +91,4 @@ def check_structure(nodes: list[ast.stmt], last: bool = True) -> None:
                 check_structure([*node.body, *rest], last)
                 return
             else:
-                raise Stuck("a function that returns in the middle is not followed", node)
+                raise Unsupported("a function that returns in the middle is not followed", node)

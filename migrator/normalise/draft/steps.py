@@ -12,7 +12,6 @@ from migrator import rewrite
 from migrator.normalise.desugaring import Desugaring, OfCall, OfFunction
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.roots import calls_below, reached, root_function
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.draft.worklist import Worklist
 from migrator.normalise.functions.applied import written_out
 from migrator.normalise.functions.closures import nested_functions, taken_out
@@ -256,7 +255,7 @@ class Preparation(ObjectSteps):
         return Change.every(wanted)
 
     def _places(self, found: Method) -> list[tuple[Module, ast.expr]]:
-        """All model_fns of Estimators that are this method. Raises Stuck where it is used in another way as well."""
+        """All model_fns of Estimators that are this method. Raises Unsupported where it is used in another way as well."""
         project = self.drafts.project
 
         def is_it(module: Module, node: ast.expr) -> bool:
@@ -269,9 +268,9 @@ class Preparation(ObjectSteps):
         for module in project.modules.values():
             for node in module.nodes(ast.Attribute) if name.encode() in module.source else ():
                 if node.attr == name and (module, node) not in places and is_it(module, node):
-                    raise Stuck(f"`{name}` is used for more than an Estimator", node)
+                    raise Unsupported(f"`{name}` is used for more than an Estimator", node)
         if name == CALL and self._method_calls(found):
-            raise Stuck("an object that makes a model is called elsewhere", found.function)
+            raise Unsupported("an object that makes a model is called elsewhere", found.function)
         return places
 
     def _handed_root(
@@ -359,7 +358,7 @@ class Preparation(ObjectSteps):
             return self._inlined_method(module, call, found)
         try:
             return self._lifted_calls(found, calls)  # so that the layer stands in the file of its class
-        except (Stuck, Unprintable):
+        except (Unsupported, Unprintable):
             caller = module.nearest(call, ast.FunctionDef)
             if any(other.nearest(each, ast.FunctionDef) is caller for other, each in calls if each is not call):
                 raise  # a layer that several calls share
@@ -400,5 +399,5 @@ class Preparation(ObjectSteps):
             return []
         try:
             return nested_function(self.drafts, module, function)
-        except (Stuck, Unprintable):
+        except (Unsupported, Unprintable):
             return self._inline(module, call, definition)

@@ -11,11 +11,11 @@ from migrator import rewrite
 from migrator.normalise.draft.arguments import defaults, given, parameters
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.globals import OuterNames, add_outer_names
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.partials import PARTIAL, check_lasting, idle_import
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Remove, Replace, code, with_arguments, with_function
+from migrator.vocabulary.unsupported import Unsupported
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -36,7 +36,7 @@ def called_by(module: Module, value: ast.expr) -> ast.expr | None:
 def applied(
     drafts: Drafts, module: Module, call: ast.Call, home: Module, value: ast.expr, names: OuterNames
 ) -> cst.BaseExpression:
-    """What `call` comes to if it calls `value` of the file `home`. Raises Stuck.
+    """What `call` comes to if it calls `value` of the file `home`. Raises Unsupported.
 
     `names` notes the imports that it takes.
     """
@@ -46,17 +46,17 @@ def applied(
     if not isinstance(value, ast.Call):
         return with_function(old, written(drafts, module, call, home, value, names))
     if home.resolve(value.func) != PARTIAL or not value.args:
-        raise Stuck("what is called is computed", value)
+        raise Unsupported("what is called is computed", value)
     function, *first = value.args
     own = {keyword.arg for keyword in call.keywords}
     if None in own or any(isinstance(each, ast.Starred) for each in (*call.args, *first)):
-        raise Stuck("arguments are hidden behind * or **", call)
+        raise Unsupported("arguments are hidden behind * or **", call)
     for part in (function, *first, *(keyword.value for keyword in value.keywords)):
         check_lasting(home, part, module, call)
     more: dict[str, cst.BaseExpression] = {}
     for keyword in value.keywords:
         if keyword.arg is None:
-            raise Stuck("arguments are hidden behind * or **", value)
+            raise Unsupported("arguments are hidden behind * or **", value)
         if keyword.arg not in own:
             more[keyword.arg] = written(drafts, module, call, home, keyword.value, names)
     before = {0: [written(drafts, module, call, home, each, names) for each in first]}
@@ -65,7 +65,7 @@ def applied(
 
 
 def written_out(drafts: Drafts, module: Module, call: ast.Call, partial: ast.Call) -> list[Change]:
-    """``conv(x, 8)`` becomes ``tf.layers.conv2d(x, 8, padding="same")``. Raises Stuck."""
+    """``conv(x, 8)`` becomes ``tf.layers.conv2d(x, 8, padding="same")``. Raises Unsupported."""
     assert isinstance(call.func, ast.Name)
     new = applied(drafts, module, call, module, partial, OuterNames())
     changes: list[rewrite.Change] = [Replace(call, new)]
@@ -97,7 +97,7 @@ def substituted(
     skip: int = 0,
     known: Mapping[ast.AST, cst.BaseExpression] = MappingProxyType({}),
 ) -> cst.BaseExpression:
-    """What a function computes with what the call gives it, where `body` is all of it. Raises Stuck.
+    """What a function computes with what the call gives it, where `body` is all of it. Raises Unsupported.
 
     The call gives nothing for the first `skip` parameters; parts of the body that are `known` are written as they are told.
     """
@@ -106,16 +106,16 @@ def substituted(
     loads = [node for node in walk(body) if isinstance(node, ast.Name) and node not in inside]
     for name, argument in arguments.items():
         if not isinstance(argument, _ATOMS) and sum(node.id == name for node in loads) > 1:
-            raise Stuck("an argument would be computed more than once", argument)
+            raise Unsupported("an argument would be computed more than once", argument)
     if any(isinstance(node, _SCOPED) for node in walk(body)):
-        raise Stuck("a function with names of its own is not followed", function)
+        raise Unsupported("a function with names of its own is not followed", function)
     if not all(isinstance(value, ast.Constant) for name, value in instead.items() if name not in arguments):
-        raise Stuck("a default is not a constant", function)
+        raise Unsupported("a default is not a constant", function)
     add_outer_names(drafts, module, call, home, function, names)
     table: dict[ast.AST, cst.BaseExpression] = {**known}
     for node in loads:
         if node.id in parameters(function)[:skip]:
-            raise Stuck("a method reads its object", node)
+            raise Unsupported("a method reads its object", node)
         if node.id in arguments:
             table[node] = module.cst.expression(arguments[node.id])
         elif node.id in parameters(function):

@@ -7,7 +7,6 @@ import ast
 from collections.abc import Iterator
 
 from migrator.normalise.draft.draft import Change, Drafts
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.curried import uncurried
 from migrator.normalise.functions.lambdas import functools_partial
 from migrator.normalise.functions.lift import free_name, keywords, moved
@@ -15,6 +14,7 @@ from migrator.resolve.module import Module
 from migrator.resolve.symbols import Scope
 from migrator.resolve.syntax import statements, walk
 from migrator.rewrite import Replace, code
+from migrator.vocabulary.unsupported import Unsupported
 
 
 def nested_functions(function: ast.AST) -> Iterator[ast.FunctionDef]:
@@ -23,7 +23,7 @@ def nested_functions(function: ast.AST) -> Iterator[ast.FunctionDef]:
 
 
 def taken_out(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Change]:
-    """The edits for a function that is handed to others, or returned; none for one that is only called. Raises Stuck."""
+    """The edits for a function that is handed to others, or returned; none for one that is only called. Raises Unsupported."""
     return _handed(module, function) or uncurried(drafts, module, function)
 
 
@@ -43,10 +43,10 @@ def _handed(module: Module, function: ast.FunctionDef) -> list[Change]:
     if function.decorator_list or any(
         isinstance(node, (ast.Nonlocal, ast.Yield, ast.YieldFrom)) for node in walk(function)
     ):
-        raise Stuck("a nested function that is handed around is not followed", function)
+        raise Unsupported("a nested function that is handed around is not followed", function)
     inside = {id(node) for node in walk(function)}
     if any(id(node) in inside for node in reads):
-        raise Stuck("a nested function that calls itself is not followed", function)
+        raise Unsupported("a nested function that calls itself is not followed", function)
     captured = _captured(module, function, holder, inside)
     new = free_name(module, function, outer)
     changes = moved(module, function, new, captured)
@@ -63,7 +63,7 @@ def _handed(module: Module, function: ast.FunctionDef) -> list[Change]:
 
 
 def _captured(module: Module, function: ast.FunctionDef, holder: Scope, inside: set[int]) -> list[str]:
-    """The names that a function reads of the function around it, each of which has one value only. Raises Stuck."""
+    """The names that a function reads of the function around it, each of which has one value only. Raises Unsupported."""
     found: dict[str, None] = {}
     for node, scope in sorted(module.analysis.loads, key=lambda pair: (pair[0].lineno, pair[0].col_offset)):
         around = scope.lookup(node.id) if id(node) in inside else None
@@ -71,6 +71,6 @@ def _captured(module: Module, function: ast.FunctionDef, holder: Scope, inside: 
             continue
         bindings = around.bindings[node.id]
         if around is not holder or len(bindings) != 1 or isinstance(bindings[0].node, (ast.FunctionDef, ast.ClassDef)):
-            raise Stuck(f"`{node.id}`, which a nested function reads, may have another value later", function)
+            raise Unsupported(f"`{node.id}`, which a nested function reads, may have another value later", function)
         found.setdefault(node.id)
     return list(found)

@@ -23,11 +23,11 @@ from migrator.normalise.draft.arguments import defaults, given, parameters
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.local_names import binds_locally
 from migrator.normalise.draft.returns import own_returns
-from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import is_name, walk
 from migrator.rewrite import Remove, Replace, Statement, expr, with_arguments, with_body, with_function, with_parameters
+from migrator.vocabulary.unsupported import Unsupported
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -46,7 +46,7 @@ Wanted = list[tuple[Module, rewrite.Change]]
 
 def uncurried(drafts: Drafts, module: Module, inner: ast.FunctionDef) -> list[Change]:
     """The edits that make one function of a nested one and of that around it; none where this does not return it. Raises
-    Stuck."""
+    Unsupported."""
     outer = module.parent(inner)
     if not isinstance(outer, ast.FunctionDef) or not isinstance(module.parent(outer), ast.Module):
         return []
@@ -67,19 +67,19 @@ def uncurried(drafts: Drafts, module: Module, inner: ast.FunctionDef) -> list[Ch
 def _check(module: Module, outer: ast.FunctionDef, inner: ast.FunctionDef, last: ast.Return) -> None:
     """Refuse functions that are not the same in one piece."""
     if own_returns(outer) != [last] or outer.decorator_list or inner.decorator_list:
-        raise Stuck("a function that returns one of several functions is not followed", outer)
+        raise Unsupported("a function that returns one of several functions is not followed", outer)
     args = (outer.args, inner.args)
     if any(each.vararg or each.kwarg for each in args) or any(isinstance(node, _ODD) for node in walk(outer)):
-        raise Stuck("a function that returns one with * or ** is not followed", inner)
+        raise Unsupported("a function that returns one with * or ** is not followed", inner)
     mentions = [n for n in walk(outer) if isinstance(n, ast.Name) and n.id == inner.name]
     if mentions != [last.value] or not all(isinstance(value, ast.Constant) for value in defaults(inner).values()):
-        raise Stuck("a function that is returned is used otherwise as well", inner)
+        raise Unsupported("a function that is returned is used otherwise as well", inner)
     before = [statement for statement in outer.body if statement is not inner]
     own = set(parameters(inner)).union(*map(binds_locally, inner.body))
     around = set(parameters(outer)).union(*map(binds_locally, before)) - {inner.name}
     clash = own & (around | reads(before))
     if clash:
-        raise Stuck(f"`{min(clash)}` is another one in a function that is returned", inner)
+        raise Unsupported(f"`{min(clash)}` is another one in a function that is returned", inner)
     for statement in before:
         _check_before(module, statement)
 
@@ -89,7 +89,7 @@ def _check_before(module: Module, statement: ast.stmt) -> None:
     for node in walk(statement):
         name = module.resolve(node.func) if isinstance(node, ast.Call) else None
         if name is not None and name.startswith(_MAKERS) and not name.endswith(_PLAIN):
-            raise Stuck("a function makes layers, and returns one that applies them", node)
+            raise Unsupported("a function makes layers, and returns one that applies them", node)
 
 
 @dataclass(frozen=True)
@@ -106,19 +106,19 @@ class _Curried:
         texts = {name: module.segment(value) for name, value in default.items() if name not in defaults(self.inner)}
         texts.update({name: ast.unparse(value) for name, value in defaults(self.inner).items()})
         if len(set(names)) < len(names) or any("\n" in text for text in texts.values()):
-            raise Stuck("a function and the one that it returns have parameters of one name", outer)
+            raise Unsupported("a function and the one that it returns have parameters of one name", outer)
         order = sorted(names, key=lambda name: name in texts)
         return with_parameters(
             module.cst.statement(outer), instead=[f"{n}={texts[n]}" if n in texts else n for n in order]
         )
 
     def users(self, module: Module, outer: ast.FunctionDef) -> Wanted:
-        """The changes for all that call `outer`. Raises Stuck where what it returns is not only called."""
+        """The changes for all that call `outer`. Raises Unsupported where what it returns is not only called."""
         wanted: Wanted = []
         for where, node in self.project.readers.of(module, module.analysis.root, outer.name):
             call = where.parent(node)
             if not isinstance(call, ast.Call) or call.func is not node or where.path not in self.project.editable:
-                raise Stuck("a function that returns another one is handed around", node)
+                raise Unsupported("a function that returns another one is handed around", node)
             statement = where.statement(call)
             holder = where.parent(statement)
             if isinstance(statement, ast.Return) and statement.value is call and isinstance(holder, ast.FunctionDef):
@@ -126,7 +126,7 @@ class _Curried:
                 continue
             applied = list(self._applied(where, call))
             if any(one is not other and one in walk(other) for one in applied for other in applied):
-                raise Stuck("a function is applied to what it gives itself", call)
+                raise Unsupported("a function is applied to what it gives itself", call)
             lasting = len(applied) == 1 and applied[0].func is call
             for each in applied:
                 if not lasting:
@@ -141,10 +141,10 @@ class _Curried:
     ) -> Wanted:
         """The changes for a function that returns what another one returns, which is the inner function."""
         if not isinstance(where.parent(holder), ast.Module) or own_returns(holder) != [statement]:
-            raise Stuck("a function that returns another one is handed around", call)
+            raise Unsupported("a function that returns another one is handed around", call)
         taken = set(parameters(holder)).union(*map(binds_locally, holder.body)) | reads(holder.body)
         if taken & set(parameters(self.inner)) or holder.decorator_list or holder.args.vararg or holder.args.kwarg:
-            raise Stuck("a function that returns another one has a name of its parameters", holder)
+            raise Unsupported("a function that returns another one has a name of its parameters", holder)
         for each in holder.body:
             _check_before(where, each)
         own = {name: expr(name) for name in parameters(self.inner)}
@@ -158,7 +158,7 @@ class _Curried:
         return [*changes, *self.users(where, holder)]
 
     def _applied(self, where: Module, call: ast.Call) -> Iterator[ast.Call]:
-        """The calls of what a call gives. Raises Stuck where something else is done with it."""
+        """The calls of what a call gives. Raises Unsupported where something else is done with it."""
         parent = where.parent(call)
         if isinstance(parent, ast.Call) and parent.func is call:
             yield parent
@@ -166,14 +166,14 @@ class _Curried:
         target = parent.targets[0] if isinstance(parent, ast.Assign) and len(parent.targets) == 1 else None
         scope = where.scope(call).lookup(target.id) if isinstance(target, ast.Name) else None
         if not isinstance(target, ast.Name) or scope is None or scope.kind != "function":
-            raise Stuck("a function that another one returns is handed around", call)
+            raise Unsupported("a function that another one returns is handed around", call)
         loads = where.loads_of(target.id, scope)
         if len(scope.bindings[target.id]) != 1 or not loads:
-            raise Stuck("a function that another one returns is one of several", call)
+            raise Unsupported("a function that another one returns is one of several", call)
         for load in loads:
             user = where.parent(load)
             if not isinstance(user, ast.Call) or user.func is not load or where.scope(load) is not where.scope(call):
-                raise Stuck("a function that another one returns is handed around", load)
+                raise Unsupported("a function that another one returns is handed around", load)
             yield user
 
     @staticmethod
@@ -183,11 +183,11 @@ class _Curried:
             for node in walk(value):
                 plain = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _PLAIN_CALLS
                 if not plain and not isinstance(node, _LASTING):
-                    raise Stuck("an argument is computed for a function that another one returns", value)
+                    raise Unsupported("an argument is computed for a function that another one returns", value)
                 if isinstance(node, ast.Name):
                     places = [binding.node for binding in where.bindings(node)]
                     if any(getattr(place, "lineno", 0) > call.lineno for place in places):
-                        raise Stuck(f"`{node.id}` may have another value later", node)
+                        raise Unsupported(f"`{node.id}` may have another value later", node)
 
     def _call(self, where: Module, call: ast.Call, outer: ast.FunctionDef, applied: ast.Call) -> cst.Call:
         """The call of both functions at once."""

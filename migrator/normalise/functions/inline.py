@@ -13,7 +13,6 @@ from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.globals import outer_names
 from migrator.normalise.draft.local_names import binds_locally, first_reads, is_dotted, names_in
 from migrator.normalise.draft.returns import check_structure, has_return, own_returns, terminates
-from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
 from migrator.resolve.parsing import expression_tree
 from migrator.resolve.project import Definition
@@ -32,6 +31,7 @@ from migrator.rewrite import (
     unspaced,
     with_body,
 )
+from migrator.vocabulary.unsupported import Unsupported
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -41,7 +41,7 @@ _TRACELESS = (ast.Name, ast.Constant)
 
 
 class Inliner:
-    """One call of one function. `changes` raises Stuck where the body cannot stand in the call's place.
+    """One call of one function. `changes` raises Unsupported where the body cannot stand in the call's place.
 
     `skip` is the number of parameters that the call does not give (``self``): `receiver` stands for them.
     """
@@ -96,22 +96,22 @@ class Inliner:
     def _check(self) -> None:
         method = isinstance(self.home.parent(self.function), ast.ClassDef)
         if self.function.decorator_list and not method:
-            raise Stuck("a decorated function is not followed", self.function)
+            raise Unsupported("a decorated function is not followed", self.function)
         if self.caller is None or not isinstance(self.caller, ast.FunctionDef):
-            raise Stuck("the call stands outside of a function", self.call)
+            raise Unsupported("the call stands outside of a function", self.call)
         if self.caller is self.function or self.module.is_inside(self.call, self.function):
-            raise Stuck("a function that calls itself is not followed", self.call)
+            raise Unsupported("a function that calls itself is not followed", self.call)
         for node in walk(self.function):
             if isinstance(node, (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)):
-                raise Stuck("a generator, or a function that changes names from outside, is not followed", node)
+                raise Unsupported("a generator, or a function that changes names from outside, is not followed", node)
         if not self.tail:
             check_structure(self.body)
             silent = isinstance(self.statement, ast.Expr) and self.statement.value is self.call
             silent = silent and all(found.value is None for found in own_returns(self.function))
             if has_return(self.body) and not terminates(self.body) and not silent:
-                raise Stuck("a function that returns on some ways only is not followed", self.function)
+                raise Unsupported("a function that returns on some ways only is not followed", self.function)
         elif not terminates(self.body):
-            raise Stuck("a function that returns on some ways only is not followed", self.function)
+            raise Unsupported("a function that returns on some ways only is not followed", self.function)
 
     def _check_place(self) -> None:
         """A nested call can be moved before its statement if it runs exactly once there."""
@@ -121,12 +121,12 @@ class Inliner:
             conditional = isinstance(parent, (ast.IfExp, ast.BoolOp, ast.Lambda, ast.comprehension))
             conditional = conditional or isinstance(parent, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp))
             if conditional or parent is None:
-                raise Stuck("the call may run any number of times", self.call)
+                raise Unsupported("the call may run any number of times", self.call)
             node = parent
         if not isinstance(self.statement, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)):
-            raise Stuck("the call stands in the head of a compound statement", self.call)
+            raise Unsupported("the call stands in the head of a compound statement", self.call)
         if self.module.indent(self.statement) is None:
-            raise Stuck("several statements stand on one line", self.statement)
+            raise Unsupported("several statements stand on one line", self.statement)
 
     # -- names --------------------------------------------------------------------------------------------------------
 
@@ -165,7 +165,7 @@ class Inliner:
             free = reads(node)
             same = all(self.text.get(n, n) == n for n in free) and free <= set(self.text)
             if not same:
-                raise Stuck(f"the default of `{name}` is not a constant", node)
+                raise Unsupported(f"the default of `{name}` is not a constant", node)
         return self.home.segment(node), node
 
     def _fits_into(self, value: ast.expr | None, arguments: dict[str, ast.expr]) -> bool:
@@ -259,7 +259,7 @@ class Inliner:
                 allowed = True
             new = wanted if allowed else self._free(wanted, taken | local | caller)
             if new != name and (name in frozen or self._is_fixed(name)):
-                raise Stuck(f"`{name}` would have to get another name", self.function)
+                raise Unsupported(f"`{name}` would have to get another name", self.function)
             self.text[name] = new
             taken = taken | {new}
             if new != name and name not in results:
@@ -268,7 +268,7 @@ class Inliner:
         done: set[str] = set()
         for name, (text, node) in first.items():
             if done & reads(node):
-                raise Stuck("the arguments read names that the function assigns", self.call)
+                raise Unsupported("the arguments read names that the function assigns", self.call)
             self.entering.update(dict.fromkeys(entering.get(name, []), text))
             if self.text[name] != text and not entering.get(name):
                 file = (self.module if name in arguments else self.home).cst

@@ -9,10 +9,10 @@ from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.arguments import given, parameters
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.returns import own_returns, own_statements
-from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.rewrite import Replace, statements
+from migrator.vocabulary.unsupported import Unsupported
 
 LABELS = "labels"
 """What an Estimator calls the labels that it gives to a model_fn: it takes no other name."""
@@ -95,7 +95,7 @@ def _labels(project: Project, definition: Definition) -> set[str]:
                 continue
             try:
                 arguments = given(definition.node, call)  # type: ignore[arg-type]
-            except Stuck:
+            except Unsupported:
                 continue
             found |= {name for name, value in arguments.items() if isinstance(value, ast.Name) and value.id == LABELS}
     return found

@@ -9,11 +9,11 @@ from migrator import rewrite
 from migrator.analyse.statements.names import parameters, reads
 from migrator.normalise.draft.arguments import given
 from migrator.normalise.draft.draft import Change, Drafts
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.lift import module_name
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Import, Insert, Replace, Statement, code, statements
+from migrator.vocabulary.unsupported import Unsupported
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -28,10 +28,10 @@ _LAYERS = (
 
 
 def lambda_function(drafts: Drafts, module: Module, node: ast.Lambda) -> list[Change]:
-    """The edits that give a lambda's place to something that is followed. Raises Stuck."""
+    """The edits that give a lambda's place to something that is followed. Raises Unsupported."""
     called = drafts.project.definition(module, node.body.func) if isinstance(node.body, ast.Call) else None
     if called is None:
-        raise Stuck("the model_fn is not found", node)
+        raise Unsupported("the model_fn is not found", node)
     partial = _partial(drafts, module, node)
     if partial is not None:
         functools, imports = functools_partial(module)
@@ -39,7 +39,7 @@ def lambda_function(drafts: Drafts, module: Module, node: ast.Lambda) -> list[Ch
         return Change.every((module, change) for change in changes)
     statement = module.statement(node)
     if module.indent(statement) is None or not isinstance(statement, (ast.Assign, ast.Return, ast.Expr)):
-        raise Stuck("a lambda in the head of a compound statement is not followed", node)
+        raise Unsupported("a lambda in the head of a compound statement is not followed", node)
     name = module_name(module, "model_fn", "lambda")
     made = Insert(_as_function(module, node, name), before=statement, apart=True)
     return Change.every([(module, made), (module, Replace(node, name))])

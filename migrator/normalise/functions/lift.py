@@ -7,13 +7,13 @@ import re
 
 from migrator import rewrite
 from migrator.normalise.draft.draft import Change, Drafts
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.objects.called_objects import may_be_called
 from migrator.normalise.objects.methods import may_run
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Insert, Remove, Replace, code, with_arguments, with_parameters
+from migrator.vocabulary.unsupported import Unsupported
 
 
 def module_name(module: Module, wanted: str, owner: str) -> str:
@@ -33,20 +33,20 @@ def snake(name: str) -> str:
 
 
 def nested_function(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Change]:
-    """The edits that make a function inside another one a function of the module. Raises Stuck."""
+    """The edits that make a function inside another one a function of the module. Raises Unsupported."""
     outer = module.nearest(function, ast.FunctionDef)
     if outer is None or isinstance(module.parent(function), ast.ClassDef):
-        raise Stuck("it is no nested function", function)
+        raise Unsupported("it is no nested function", function)
     if function.decorator_list:
-        raise Stuck("a decorated function is not followed", function)
+        raise Unsupported("a decorated function is not followed", function)
     if any(isinstance(node, ast.Nonlocal) for node in walk(function)):
-        raise Stuck("a nested function that changes names from outside is not followed", function)
+        raise Unsupported("a nested function that changes names from outside is not followed", function)
     calls, captured = _uses(module, function)
     for call in calls:
         for name in captured:
             holder = module.scope(call).lookup(name)
             if holder is None or holder.kind != "function":
-                raise Stuck(f"`{name}` is not seen where the nested function is called", call)
+                raise Unsupported(f"`{name}` is not seen where the nested function is called", call)
     new = free_name(module, function, outer)
     for name in captured:
         fields = _fields(drafts, module, function, name)
@@ -86,14 +86,14 @@ def _fields(drafts: Drafts, module: Module, function: ast.FunctionDef, name: str
 def _with_fields(
     module: Module, function: ast.FunctionDef, calls: list[ast.Call], name: str, fields: dict[str, list[ast.Attribute]]
 ) -> list[Change]:
-    """The edits that hand a nested function these attributes of the object `name`, which it reads no more. Raises Stuck."""
+    """The edits that hand a nested function these attributes of the object `name`, which it reads no more. Raises Unsupported."""
     args = function.args
     if (
         args.vararg
         or args.kwarg
         or {arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)} & fields.keys()
     ):
-        raise Stuck("a function with *args or **kwargs is not moved", function)
+        raise Unsupported("a function with *args or **kwargs is not moved", function)
     told = {field: module.unused_name(field, function.body[0]) for field in fields}
     read = {id(place): told[field] for field, places in fields.items() for place in places}
     changes: list[rewrite.Change] = [Replace(p, read[id(p)]) for places in fields.values() for p in places]
@@ -113,7 +113,7 @@ def free_name(module: Module, function: ast.FunctionDef, outer: ast.FunctionDef)
 
 def moved(module: Module, function: ast.FunctionDef, new: str, extra: list[str]) -> list[rewrite.Change]:
     """The changes that move a function or a method to the level of the module, before the statement that holds it now, as
-    `new` and with `extra` parameters. Raises Stuck, and Unprintable."""
+    `new` and with `extra` parameters. Raises Unsupported, and Unprintable."""
     top: ast.AST = function
     while not isinstance(module.parent(top), ast.Module):
         parent = module.parent(top)
@@ -136,7 +136,7 @@ def _uses(module: Module, function: ast.FunctionDef) -> tuple[list[ast.Call], li
     inside = {id(node) for node in walk(function)}
     holder = module.scope(module.parent(function) or function).lookup(function.name)
     if holder is None or len(holder.bindings[function.name]) != 1:
-        raise Stuck(f"`{function.name}` stands for several functions", function)
+        raise Unsupported(f"`{function.name}` stands for several functions", function)
     captured: dict[str, None] = {}
     calls: list[ast.Call] = []
     for node, scope in sorted(module.analysis.loads, key=lambda pair: (pair[0].lineno, pair[0].col_offset)):
@@ -146,29 +146,29 @@ def _uses(module: Module, function: ast.FunctionDef) -> tuple[list[ast.Call], li
         if node.id == function.name and found is holder:
             parent = module.parent(node)
             if id(node) in inside or not isinstance(parent, ast.Call) or parent.func is not node:
-                raise Stuck("a nested function that is handed around is not followed", node)
+                raise Unsupported("a nested function that is handed around is not followed", node)
             calls.append(parent)
         elif id(node) in inside and id(found.node) not in inside and found.kind == "function":
             if any(isinstance(b.node, (ast.FunctionDef, ast.ClassDef, ast.alias)) for b in found.bindings[node.id]):
-                raise Stuck(f"a nested function reads `{node.id}`, which is defined beside it", node)
+                raise Unsupported(f"a nested function reads `{node.id}`, which is defined beside it", node)
             captured.setdefault(node.id)
     return calls, list(captured)
 
 
 def _receiver(module: Module, function: ast.FunctionDef, extra: list[str]) -> list[str]:
-    """The parameter of a method for its object. Raises Stuck for functions that cannot be moved."""
+    """The parameter of a method for its object. Raises Unsupported for functions that cannot be moved."""
     args = function.args
     positional = [*args.posonlyargs, *args.args]
     own: list[str] = []
     static = any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in function.decorator_list)
     if isinstance(module.parent(function), ast.ClassDef) and not static:
         if not positional:
-            raise Stuck("a method without self is not followed", function)
+            raise Unsupported("a method without self is not followed", function)
         if len(positional) == 1 and (args.vararg or args.kwarg):
-            raise Stuck("a method with *args or **kwargs is not followed", function)
+            raise Unsupported("a method with *args or **kwargs is not followed", function)
         own = [positional[0].arg]
     if extra and (args.vararg or args.kwarg):
-        raise Stuck("a function with *args or **kwargs is not moved", function)
+        raise Unsupported("a function with *args or **kwargs is not moved", function)
     return own
 
 

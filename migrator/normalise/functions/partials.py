@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 
 from migrator import rewrite
-from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import is_name, walk
 from migrator.rewrite import Remove
+from migrator.vocabulary.unsupported import Unsupported
 
 PARTIAL = "functools.partial"
 _FIXED = (ast.Constant, ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.Dict, ast.UnaryOp, ast.BinOp, ast.keyword)
@@ -37,16 +37,16 @@ def idle_import(module: Module, *functions: ast.expr) -> list[rewrite.Change]:
 
 
 def check_lasting(home: Module, value: ast.expr, module: Module, call: ast.Call) -> None:
-    """Refuse a value of a file that may be another one when the function is called. Raises Stuck."""
+    """Refuse a value of a file that may be another one when the function is called. Raises Unsupported."""
     for node in walk(value):
         if isinstance(node, ast.Call):
             name = home.resolve(node.func) or ""
             if not name.lower().endswith(_MAKERS):
-                raise Stuck("a partial function with a computed argument is not followed", node)
+                raise Unsupported("a partial function with a computed argument is not followed", node)
         elif not isinstance(node, (*_FIXED, *_CONTEXTS)):
-            raise Stuck("a partial function with a computed argument is not followed", value)
+            raise Unsupported("a partial function with a computed argument is not followed", value)
         elif isinstance(node, ast.Name):
             here = module.scope(call).lookup(node.id)
             other = home is module and here is not module.scope(node).lookup(node.id)
             if len(home.bindings(node)) > 1 or other:
-                raise Stuck(f"`{node.id}`, which a partial function holds, may have another value later", node)
+                raise Unsupported(f"`{node.id}`, which a partial function holds, may have another value later", node)

@@ -17,19 +17,19 @@ from migrator import rewrite
 from migrator.analyse.statements.modes import mode_of_symbol
 from migrator.normalise.draft.arguments import defaults, parameters
 from migrator.normalise.draft.draft import Change
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.values.callers import given_by_callers
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Rename, Replace, code, with_arguments
+from migrator.vocabulary.unsupported import Unsupported
 
 _CELLS = ("tensorflow.nn.rnn_cell.", "tensorflow.contrib.rnn.")
 _ASKED = {ast.Eq: "{}", ast.Is: "{}", ast.NotEq: "not {}", ast.IsNot: "not {}"}
 
 
 def told_to_train(project: Project, definition: Definition) -> list[Change]:
-    """The edits for a function. Raises Stuck where not all of its calls are seen."""
+    """The edits for a function. Raises Unsupported where not all of its calls are seen."""
     module, function = definition.module, definition.node
     if not isinstance(function, ast.FunctionDef) or not makes_cells(module, function):
         return []
@@ -93,11 +93,11 @@ def _changes(project: Project, definition: Definition, name: str, new: str, test
 
 
 def _asked(module: Module, value: ast.expr) -> str:
-    """Whether the mode that an expression gives is that of training. Raises Stuck."""
+    """Whether the mode that an expression gives is that of training. Raises Unsupported."""
     mode = mode_of_symbol(module.resolve(value))
     if mode is not None:
         return str(mode == "train")
     known = {name: node for node, name in module.references() if mode_of_symbol(name) == "train"}
     if not isinstance(value, ast.Name) or not known:
-        raise Stuck("whether a function that makes recurrent cells trains is not seen", value)
+        raise Unsupported("whether a function that makes recurrent cells trains is not seen", value)
     return f"{value.id} == {module.segment(next(iter(known.values())))}"

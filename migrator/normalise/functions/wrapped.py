@@ -29,12 +29,12 @@ from migrator import rewrite
 from migrator.normalise.draft.arguments import defaults, parameters
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.globals import OuterNames, member
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.lift import free_name, module_name, moved
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Insert, Replace, statements, with_parameters
+from migrator.vocabulary.unsupported import Unsupported
 
 _WRAPS = "functools.wraps"
 
@@ -54,7 +54,7 @@ class Unwrapped:
 
 
 def unwrapped(drafts: Drafts, functions: Iterable[Definition]) -> Unwrapped:
-    """The first decorator among model_fns, and all that it decorates among them. Raises Stuck."""
+    """The first decorator among model_fns, and all that it decorates among them. Raises Unsupported."""
     known = list(dict.fromkeys(functions))
     decorator = next(_decorator(drafts, each) for each in known if each.node.decorator_list)
     wrapper, network = _parts(decorator)
@@ -72,44 +72,44 @@ def unwrapped(drafts: Drafts, functions: Iterable[Definition]) -> Unwrapped:
 
 
 def _decorator(drafts: Drafts, function: Definition) -> Definition:
-    """The function of the program that decorates another one, alone. Raises Stuck."""
+    """The function of the program that decorates another one, alone. Raises Unsupported."""
     module, node = function.module, function.node
     found = drafts.project.definition(module, node.decorator_list[0]) if len(node.decorator_list) == 1 else None
     if found is None or not isinstance(found.node, ast.FunctionDef) or not isinstance(module.parent(node), ast.Module):
-        raise Stuck("a decorated model_fn is not followed", node.decorator_list[0])
+        raise Unsupported("a decorated model_fn is not followed", node.decorator_list[0])
     return found
 
 
 def _parts(decorator: Definition) -> tuple[ast.FunctionDef, str]:
-    """The function that a decorator returns, and its own parameter. Raises Stuck where it does more than that."""
+    """The function that a decorator returns, and its own parameter. Raises Unsupported where it does more than that."""
     module, node = decorator.module, decorator.node
     assert isinstance(node, ast.FunctionDef)
     body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
     wrapper, returned = (body[0], body[1]) if len(body) == 2 else (None, None)
     if not isinstance(wrapper, ast.FunctionDef) or not isinstance(returned, ast.Return):
-        raise Stuck("a decorator that does more than to define a function is not followed", node)
+        raise Unsupported("a decorator that does more than to define a function is not followed", node)
     value = returned.value
     asked = parameters(node)
     args = node.args
     plain = len(asked) == 1 and not (args.vararg or args.kwarg or args.defaults or args.kw_defaults)
     if not plain or node.decorator_list or not isinstance(value, ast.Name) or value.id != wrapper.name:
-        raise Stuck("a decorator that does more than to define a function is not followed", node)
+        raise Unsupported("a decorator that does more than to define a function is not followed", node)
     args = wrapper.args
     if args.vararg or args.kwarg or args.posonlyargs or asked[0] in parameters(wrapper) or wrapper.name == asked[0]:
-        raise Stuck("a decorator whose function has * or ** is not followed", wrapper)
+        raise Unsupported("a decorator whose function has * or ** is not followed", wrapper)
     for known in wrapper.decorator_list:  # which says how the function is called in messages
         if not isinstance(known, ast.Call) or module.resolve(known.func) != _WRAPS:
-            raise Stuck("a decorator whose function is decorated is not followed", known)
+            raise Unsupported("a decorator whose function is decorated is not followed", known)
     own = module.scope(node.body[0]).lookup(asked[0])
     if own is None or own.node is not node or len(own.bindings[asked[0]]) != 1:
-        raise Stuck(f"`{asked[0]}`, which a decorator is given, may have another value later", node)
+        raise Unsupported(f"`{asked[0]}`, which a decorator is given, may have another value later", node)
     if any(isinstance(part, (ast.Nonlocal, ast.Global, ast.Yield, ast.YieldFrom)) for part in walk(wrapper)):
-        raise Stuck("a generator, or a function that changes names from outside, is not followed", wrapper)
+        raise Unsupported("a generator, or a function that changes names from outside, is not followed", wrapper)
     for read in module.loads_of(asked[0], own):
         call = module.parent(read)
         named = isinstance(call, ast.Call) and call in wrapper.decorator_list
         if not named and (not isinstance(call, ast.Call) or call.func is not read):
-            raise Stuck("a decorator that does more than to call what it decorates is not followed", read)
+            raise Unsupported("a decorator that does more than to call what it decorates is not followed", read)
     return wrapper, asked[0]
 
 
@@ -120,9 +120,9 @@ def _model_fn(
     module, node = function.module, function.node
     assert isinstance(node, ast.FunctionDef)
     if defaults(wrapper):
-        raise Stuck("a decorator whose function has defaults is not followed", wrapper)
+        raise Unsupported("a decorator whose function has defaults is not followed", wrapper)
     if any(isinstance(part, ast.Name) and part.id == node.name for part in walk(node)):
-        raise Stuck("a decorated function that calls itself is not followed", node)
+        raise Unsupported("a decorated function that calls itself is not followed", node)
     names = OuterNames()
     made = new if home is module else member(drafts, module, node, home, new, names, node)
     given = parameters(wrapper)

@@ -14,7 +14,6 @@ import os
 
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.globals import OuterNames, member
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.partials import idle_import
 from migrator.normalise.values.possible_values import display
 from migrator.resolve.calls import prefixed
@@ -22,6 +21,7 @@ from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Import, Insert, Remove, Replace, code, statements
+from migrator.vocabulary.unsupported import Unsupported
 
 _ASKED = frozenset({"features", "mode"})
 _SPECS = ("EstimatorSpec", "create_estimator_spec")
@@ -32,7 +32,7 @@ Entry = tuple[str, str]
 def table_of_names(drafts: Drafts, module: Module, node: ast.expr) -> list[Change]:
     """The edits that make a table of what `node` chooses from; none where it names a model_fn by no such means.
 
-    Raises Stuck where not all of them are seen.
+    Raises Unsupported where not all of them are seen.
     """
     value = _value(module, node)
     names = OuterNames()
@@ -42,7 +42,7 @@ def table_of_names(drafts: Drafts, module: Module, node: ast.expr) -> list[Chang
         return []
     key, entries, gone = chosen
     if not entries:
-        raise Stuck("no function that it may be is seen", value)
+        raise Unsupported("no function that it may be is seen", value)
     outermost = next(a for a in (value, *module.ancestors(value)) if module.parent(a) is module.tree)
     assert isinstance(outermost, ast.stmt)
     table = "MODELS"
@@ -77,7 +77,7 @@ def _of_module(
         return None
     found = _model_fns(drafts.project, home)
     if home is module and any(f.lineno > node.lineno for f in found):
-        raise Stuck("a function that it may be stands below", node)
+        raise Unsupported("a function that it may be stands below", node)
     texts = [f.name if home is module else member(drafts, module, node, home, f.name, names, node) for f in found]
     return module.segment(key), [(f'"{f.name}"', text) for f, text in zip(found, texts)], None
 
@@ -93,7 +93,7 @@ def _of_package(
         return None
     parts = prefixed(call.args[0])
     if parts is None or not parts[0].endswith(".") or parts[0].startswith("."):
-        raise Stuck("which module is imported is known at run time only", call)
+        raise Unsupported("which module is imported is known at run time only", call)
     package = parts[0][:-1]
     entries: list[Entry] = []
     for path, other in sorted(project.modules.items()):
@@ -103,7 +103,7 @@ def _of_package(
             continue
         if not any(e.top_level and e.target == f"{package}.{name}" and e.name == name for e in module.imports):
             if name in module.bound_names:
-                raise Stuck(f"`{name}` means something else here", node)
+                raise Unsupported(f"`{name}` means something else here", node)
             names.changes.append(Import(f"from {package} import {name}"))
         entries.append((f'"{name}"', f"{name}.{node.attr}"))
     if call is not node.value:  # `nets = import_module(…)` stands above
@@ -138,7 +138,7 @@ def _of_modules(project: Project, module: Module, node: ast.expr) -> tuple[str, 
 def _model_fns(project: Project, module: Module) -> list[ast.FunctionDef]:
     """The functions of a module that look like model_fns; those alone that make a spec, where any does.
 
-    Raises Stuck where one is decorated.
+    Raises Unsupported where one is decorated.
     """
     found = []
     for statement in module.tree.body:
@@ -148,7 +148,7 @@ def _model_fns(project: Project, module: Module) -> list[ast.FunctionDef]:
     found = [f for f in found if _makes_spec(project, Definition(module, f))] or found
     for function in found:
         if function.decorator_list:
-            raise Stuck("a decorated model_fn is not followed", function)
+            raise Unsupported("a decorated model_fn is not followed", function)
     return found
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from migrator.analyse.statements.names import MUTATORS
 from migrator.normalise.draft.arguments import given
 from migrator.normalise.draft.draft import Change, Drafts
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.names.param_uses import grown
 from migrator.normalise.names.set_entries import gets_a_copy
 from migrator.normalise.names.spelled_entries import text_key
@@ -21,6 +20,7 @@ from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
 from migrator.resolve.syntax import is_name, place_of, walk
 from migrator.rewrite import Insert, Replace, expr, statements
+from migrator.vocabulary.unsupported import Unsupported
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -53,7 +53,7 @@ def grown_parameters(drafts: Drafts, models: Sequence[Definition]) -> list[Chang
 def _given(function: ast.FunctionDef, call: ast.Call) -> dict[str, ast.expr]:
     try:
         return given(function, call)
-    except Stuck:
+    except Unsupported:
         return {}
 
 

@@ -6,11 +6,11 @@ import ast
 
 from migrator.analyse.statements.names import MUTATORS
 from migrator.normalise.draft.arguments import given
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.names.spelled_entries import text_key
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import is_name, walk
+from migrator.vocabulary.unsupported import Unsupported
 
 _READING = frozenset({"get", "items", "keys", "values"})
 _LOOKING = ("tensorflow.", "logging.", "json.", "copy.", "pprint.")
@@ -100,7 +100,7 @@ def is_changed(project: Project, module: Module, node: ast.Name, depth: int = 0)
         return True
     try:
         name = next((n for n, value in given(callee.node, call).items() if value is node), None)
-    except Stuck:
+    except Unsupported:
         return True
     if name is None:
         return True

@@ -22,7 +22,6 @@ from dataclasses import dataclass, field
 
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.globals import OuterNames, member
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.idle import idle_imports, taken_away
 from migrator.normalise.names.registries import filled, is_empty, key_of, only_raises
 from migrator.normalise.objects.methods import own_method
@@ -30,6 +29,7 @@ from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import is_name, walk
 from migrator.rewrite import Insert, Remove, Replace, Unprintable, code, statements
+from migrator.vocabulary.unsupported import Unsupported
 
 _KINDS = (ast.FunctionDef, ast.ClassDef)
 _Read = tuple[Module, ast.expr, ast.expr]
@@ -64,7 +64,7 @@ def written_out(drafts: Drafts) -> None:
                 continue
             try:
                 drafts.apply(_changes(drafts, found))
-            except (Stuck, Unprintable):
+            except (Unsupported, Unprintable):
                 continue
             for name in () if found.of_object else (*found.getters, found.enters):
                 if path in drafts.project.editable:
@@ -199,14 +199,14 @@ def _call(module: Module, node: ast.expr, found: _Registry) -> bool:
 
 
 def _changes(drafts: Drafts, found: _Registry) -> list[Change]:
-    """The edits that make the table. Raises Stuck, and Unprintable."""
+    """The edits that make the table. Raises Unsupported, and Unprintable."""
     ((module, read, key),) = found.reads
     outermost = next(a for a in (read, *module.ancestors(read)) if module.parent(a) is module.tree)
     assert isinstance(outermost, ast.stmt)
     names, lines = OuterNames(), []
     for written, home, holder in sorted(found.entries, key=lambda entry: (entry[1].path, entry[2].lineno)):
         if home is module and holder.lineno > outermost.lineno:
-            raise Stuck("what it may be stands below", read)
+            raise Unsupported("what it may be stands below", read)
         text = holder.name if home is module else member(drafts, module, read, home, holder.name, names, read)
         lines.append(f"    {written}: {text},")
     name = found.name.strip("_") or "MODELS"

@@ -17,13 +17,13 @@ from migrator.normalise.draft.arguments import given, parameters
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.local_names import binds_locally, is_dotted
 from migrator.normalise.draft.returns import own_returns
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.objects.methods import Method, method_of
 from migrator.normalise.objects.unbox import Box, is_getter, method_calls
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Insert, Remove, Replace, Statement, code, lines, statements, with_parameters
+from migrator.vocabulary.unsupported import Unsupported
 
 _WIDTH = 100
 _OUTPUTS = "outputs"
@@ -45,7 +45,7 @@ class _Results:
 
 
 class Building:
-    """All objects of a class, and the function that takes its place. `changes` raises Stuck."""
+    """All objects of a class, and the function that takes its place. `changes` raises Unsupported."""
 
     def __init__(self, drafts: Drafts, owner: Definition, boxes: list[Box]) -> None:
         self.drafts = drafts
@@ -58,13 +58,13 @@ class Building:
         self.body = body[1:] if ast.get_docstring(self.made, clean=False) is not None else body
 
     def getters(self) -> Iterator[tuple[Module, ast.Call, Method]]:
-        """The calls of methods that hand out attributes. Raises Stuck where a method does more."""
+        """The calls of methods that hand out attributes. Raises Unsupported where a method does more."""
         project = self.drafts.project
         calls = [(found, call) for found in self.boxes for call in method_calls(project, found)]
         methods = [(found, call, method_of(project, found.module, call.func)) for found, call in calls]
         for _, call, method in methods:
             if method is None or not is_getter(method.function):
-                raise Stuck("a method that does more than to hand out an attribute stays", call)
+                raise Unsupported("a method that does more than to hand out an attribute stays", call)
         yield from ((found.module, call, method) for found, call, method in methods if method is not None)
 
     def changes(self) -> list[Change]:
@@ -82,27 +82,27 @@ class Building:
         node = self.owner.node
         assert isinstance(node, ast.ClassDef)
         if self.boxes[0].home != self.owner or not isinstance(self.module.parent(node), ast.Module):
-            raise Stuck("the `__init__` of a base class, or of a class in a function, stays", node)
+            raise Unsupported("the `__init__` of a base class, or of a class in a function, stays", node)
         if self.drafts.project.subclasses(self.owner) or own_returns(self.made):
-            raise Stuck("a class that others derive from, or whose `__init__` returns, stays", node)
+            raise Unsupported("a class that others derive from, or whose `__init__` returns, stays", node)
         known = {id(found.call.func) for found in self.boxes}
         inside = {id(n) for n in walk(node)}
         for other in self.drafts.project.modules.values():
             for use in self.drafts.project.uses(self.owner, other):
                 if id(use) not in known and id(use) not in inside:
-                    raise Stuck(f"`{self.owner.name}` is used for more than to make objects", use)
+                    raise Unsupported(f"`{self.owner.name}` is used for more than to make objects", use)
         for name in (n for n in walk(self.made) if isinstance(n, ast.Name) and n.id == self.own):
             if not isinstance(self.module.parent(name), ast.Attribute):
-                raise Stuck(f"`{self.own}` is used as a whole", name)
+                raise Unsupported(f"`{self.own}` is used as a whole", name)
             if any(isinstance(a, (ast.JoinedStr, ast.Lambda, ast.FunctionDef)) for a in self._around(name)):
-                raise Stuck(f"`{self.own}` is used in a lambda, a string or a nested function", name)
+                raise Unsupported(f"`{self.own}` is used in a lambda, a string or a nested function", name)
         for found in self.boxes:
             for attribute in found.uses:
                 if not isinstance(attribute.ctx, ast.Load):
-                    raise Stuck(f"`{found.name}.{attribute.attr}` is set outside of its class", attribute)
+                    raise Unsupported(f"`{found.name}.{attribute.attr}` is set outside of its class", attribute)
                 call = found.module.parent(attribute)
                 if isinstance(call, ast.Call) and call.func is attribute:
-                    raise Stuck(f"`{found.name}.{attribute.attr}` is a layer, not a result", attribute)
+                    raise Unsupported(f"`{found.name}.{attribute.attr}` is a layer, not a result", attribute)
 
     def _around(self, node: ast.AST) -> Iterator[ast.AST]:
         for above in self.module.ancestors(node):
@@ -149,13 +149,13 @@ class Building:
         read = {n.attr for found in self.boxes for n in found.uses}
         for name in [*sorted(read), *(n.attr for n in self._attributes(ast.Load))]:
             if name not in results.names and name not in results.constants:
-                raise Stuck(f"where `{name}` of the object is set is not seen", self.made)
+                raise Unsupported(f"where `{name}` of the object is set is not seen", self.made)
         always = {n.attr for n in stores if self._is_straight(n)}
         used = [n for n in results.names if n in read and n not in results.given]
         if not set(used) <= always:
-            raise Stuck("an attribute of the object is set on some ways only", self.made)
+            raise Unsupported("an attribute of the object is set on some ways only", self.made)
         if not used:
-            raise Stuck("nothing reads what the object holds", self.boxes[0].statement)
+            raise Unsupported("nothing reads what the object holds", self.boxes[0].statement)
         shown = set(self._shown()) & always - set(results.given)
         results.returned = [n for n in results.names if n in used or n in shown]
         return results
@@ -188,7 +188,7 @@ class Building:
         file, node, args = self.module.cst, self.owner.node, self.made.args
         assert isinstance(node, ast.ClassDef)
         if args.vararg or args.kwarg or args.kwonlyargs or args.posonlyargs or not args.args[1:]:
-            raise Stuck("an `__init__` with *args, keyword-only or no parameters is not followed", self.made)
+            raise Unsupported("an `__init__` with *args, keyword-only or no parameters is not followed", self.made)
         head = with_parameters(file.statement(self.made), name=node.name, drop=[self.own], returns=False)
         pairs = [f'"{name}": {results.names[name]}' for name in results.returned]
         last = f"return {{{', '.join(pairs)}}}"
@@ -213,7 +213,7 @@ class Building:
             return []
         text = inspect.cleandoc("\n\n".join(t for t in texts if t))
         if '"""' in text or "\\" in text:
-            raise Stuck("a text with quotes or backslashes is not moved", self.made)
+            raise Unsupported("a text with quotes or backslashes is not moved", self.made)
         unit = self.module.cst.indentation
         lines = [unit + line if line else "" for line in f'"""{text}'.split("\n")]
         return statements("{text}", text=code("\n".join(lines).strip() + (f'\n{unit}"""' if len(lines) > 1 else '"""')))
@@ -230,7 +230,7 @@ class Building:
             elif node.attr in results.given:
                 value = arguments.get(results.given[node.attr])
                 if not isinstance(value, ast.Constant) and not self._is_still(module, value):
-                    raise Stuck(f"`{node.attr}`, which the object holds, is not a plain value", found.statement)
+                    raise Unsupported(f"`{node.attr}`, which the object holds, is not a plain value", found.statement)
                 assert value is not None
                 changes.append(Replace(node, module.cst.expression(value)))
         target = found.statement.targets[0]

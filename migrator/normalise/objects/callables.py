@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.roots import root_function
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.partials import PARTIAL
 from migrator.normalise.objects.inherited import named_object
 from migrator.normalise.objects.methods import class_of, lookup
@@ -22,6 +21,7 @@ from migrator.normalise.objects.reserved import PARAMS, params_of
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.rewrite import Replace, expr, with_arguments
+from migrator.vocabulary.unsupported import Unsupported
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -48,14 +48,14 @@ def partial_behind(module: Module, node: ast.expr) -> ast.Call | None:
 
 def plain_partial(drafts: Drafts, module: Module, node: ast.expr) -> list[Change]:
     """The edits that leave one ``partial(f, a=1)`` of what fills arguments in by position, several times, or with the params
-    that the Estimator could be given as well. Raises Stuck."""
+    that the Estimator could be given as well. Raises Unsupported."""
     partial = partial_behind(module, node)
     if partial is None:
         return []
     inner = partial.args[0]
     within = inner if isinstance(inner, ast.Call) and module.resolve(inner.func) == PARTIAL and inner.args else None
     if any(isinstance(a, ast.Starred) for a in partial.args) or any(k.arg is None for k in partial.keywords):
-        raise Stuck("a partial model_fn with * or ** is not followed", partial)
+        raise Unsupported("a partial model_fn with * or ** is not followed", partial)
     if within is not None:
         return _flattened(module, partial, within)
     if len(partial.args) > 1:
@@ -98,7 +98,7 @@ def _by_name(project: Project, module: Module, partial: ast.Call) -> list[Change
     names = [argument.arg for argument in (*found.node.args.posonlyargs, *found.node.args.args)]
     filled = names[: len(partial.args) - 1]
     if "features" not in names or {"features", "labels", "mode"} & set(filled) or len(filled) < len(partial.args) - 1:
-        raise Stuck("a partial model_fn that fills in features, labels or the mode is not followed", partial)
+        raise Unsupported("a partial model_fn that fills in features, labels or the mode is not followed", partial)
     named = dict(enumerate(filled, 1))
     return Change.every([(module, Replace(partial, with_arguments(module.cst.call(partial), named=named)))])
 

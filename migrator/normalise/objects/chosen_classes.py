@@ -17,7 +17,6 @@ from migrator import rewrite
 from migrator.normalise.draft.arguments import parameters
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.returns import own_returns
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.lift import keywords, module_name, snake
 from migrator.normalise.objects.methods import lookup
 from migrator.normalise.objects.reserved import PARAMS, params_of
@@ -27,12 +26,13 @@ from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Insert, Remove, Replace, expr, statements
+from migrator.vocabulary.unsupported import Unsupported
 
 _ASKED = ("features", "labels", "mode")
 
 
 def table_of_functions(drafts: Drafts, module: Module, node: ast.expr) -> list[Change]:
-    """The edits for ``model.model_fn``, where `model` is an object of a class out of a table; none elsewhere. Raises Stuck."""
+    """The edits for ``model.model_fn``, where `model` is an object of a class out of a table. Raises Unsupported."""
     made = _made(module, node.value) if isinstance(node, ast.Attribute) else None
     chosen = _chosen(drafts.project, module, made) if made is not None else None
     if made is None or chosen is None or not isinstance(node, ast.Attribute):
@@ -104,7 +104,7 @@ def _check_alone(drafts: Drafts, module: Module, home: Module, table: ast.Dict, 
     name = target.targets[0].id
     for other, read in drafts.project.readers.of(home, home.scope(target.targets[0]), name):
         if read is not used and not asks(other, read):
-            raise Stuck("a table of classes is used for more than a model", read)
+            raise Unsupported("a table of classes is used for more than a model", read)
 
 
 def _given(
@@ -115,13 +115,13 @@ def _given(
     (where, built), (module, node) = chosen, asked
     values = [*built.args, *(keyword.value for keyword in built.keywords)]
     if any(isinstance(a, ast.Starred) for a in built.args) or any(k.arg is None for k in built.keywords):
-        raise Stuck("arguments are hidden behind * or **", built)
+        raise Unsupported("arguments are hidden behind * or **", built)
     texts, extra = [], ""
     for value, name in zip(values, [*(None for _ in built.args), *(k.arg for k in built.keywords)]):
         text = where.segment(value)
         if not _is_lasting(where, home, value):
             if extra or params_of(drafts.project, module, node) is None:
-                raise Stuck("a class out of a table is given more than params", value)
+                raise Unsupported("a class out of a table is given more than params", value)
             extra = text if direct else _at_site(drafts.project, where, value, module)
             text = PARAMS
         texts.append(text if name is None else f"{name}={text}")
@@ -133,10 +133,10 @@ def _at_site(project: Project, where: Module, value: ast.expr, module: Module) -
     bound = where.bindings(value) if isinstance(value, ast.Name) else []
     parameter = bound[0].node if len(bound) == 1 else None
     if not isinstance(parameter, ast.arg):
-        raise Stuck("a class out of a table is given what a function computes", value)
+        raise Unsupported("a class out of a table is given what a function computes", value)
     ((home, given),) = given_by_callers(project, where, parameter)  # which is one, as `_chosen` saw
     if home is not module:
-        raise Stuck("a class out of a table is given what another file has", value)
+        raise Unsupported("a class out of a table is given what another file has", value)
     return module.segment(given)
 
 
@@ -153,8 +153,8 @@ def _asked(drafts: Drafts, owner: Definition, name: str) -> list[str]:
     """What the model_fn of a class asks for."""
     found = lookup(drafts.project, owner, name)
     if found is None or found[1].decorator_list:
-        raise Stuck(f"`{owner.name}` has no method `{name}` that is followed", owner.node)
+        raise Unsupported(f"`{owner.name}` has no method `{name}` that is followed", owner.node)
     asked = parameters(found[1])[1:]
     if not {*asked} <= {*_ASKED, PARAMS, "config"} or found[1].args.vararg or found[1].args.kwarg:
-        raise Stuck(f"`{name}` of `{owner.name}` is no model_fn", found[1])
+        raise Unsupported(f"`{name}` of `{owner.name}` is no model_fn", found[1])
     return asked

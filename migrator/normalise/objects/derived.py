@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 
 from migrator import rewrite
 from migrator.normalise.draft.draft import Change, Drafts
-from migrator.normalise.draft.stuck import Stuck
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Insert, Replace, Unprintable, code, statements, with_parameters
+from migrator.vocabulary.unsupported import Unsupported
 
 
 def functions_of_classes(drafts: Drafts, paths: list[str], is_base: Callable[[str], bool]) -> None:
@@ -26,7 +26,7 @@ def functions_of_classes(drafts: Drafts, paths: list[str], is_base: Callable[[st
             node, base = found
             try:
                 changes = _function(drafts, module, node, base)
-            except (Stuck, Unprintable) as stuck:
+            except (Unsupported, Unprintable) as stuck:
                 drafts.obstacles[path, module.segment(base)] = stuck.reason
                 break
             drafts.apply(changes)
@@ -42,9 +42,9 @@ def _classes(drafts: Drafts, module: Module, is_base: Callable[[str], bool]) -> 
 
 
 def _function(drafts: Drafts, module: Module, node: ast.ClassDef, base: ast.expr) -> list[Change]:
-    """The edits of one class. Raises Stuck, and Unprintable."""
+    """The edits of one class. Raises Unsupported, and Unprintable."""
     if len(node.bases) > 1 or node.keywords or node.decorator_list:
-        raise Stuck("it has other bases, keywords or decorators", node)
+        raise Unsupported("it has other bases, keywords or decorators", node)
     made, others = None, []
     for statement in node.body:
         if isinstance(statement, ast.FunctionDef) and statement.name == "__init__":
@@ -53,11 +53,11 @@ def _function(drafts: Drafts, module: Module, node: ast.ClassDef, base: ast.expr
             others.append(statement)
     if others:
         what = f"a method `{others[0].name}`" if isinstance(others[0], ast.FunctionDef) else "attributes"
-        raise Stuck(f"it has {what} of its own", others[0])
+        raise Unsupported(f"it has {what} of its own", others[0])
     if made is None or made.decorator_list:
-        raise Stuck("it has no plain `__init__`", node)
+        raise Unsupported("it has no plain `__init__`", node)
     if module.indent(made.body[0]) is None:
-        raise Stuck("its `__init__` stands on one line", made)
+        raise Unsupported("its `__init__` stands on one line", made)
     call = _last_call(node, made)
     _check_self(module, made, call)
     _check_uses(drafts, module, node)
@@ -74,7 +74,7 @@ def _last_call(node: ast.ClassDef, made: ast.FunctionDef) -> ast.Call:
             given = [argument.id for argument in owner.args if isinstance(argument, ast.Name)]
             if given in ([], [node.name, made.args.args[0].arg]) and not owner.keywords:
                 return call
-    raise Stuck("its `__init__` does not end in `super().__init__(…)`", last)
+    raise Unsupported("its `__init__` does not end in `super().__init__(…)`", last)
 
 
 def _check_self(module: Module, made: ast.FunctionDef, call: ast.Call) -> None:
@@ -83,11 +83,11 @@ def _check_self(module: Module, made: ast.FunctionDef, call: ast.Call) -> None:
     owner = {id(n) for n in walk(call.func)}
     for part in walk(made):
         if isinstance(part, ast.Name) and part.id in (name, "__class__", "super") and id(part) not in owner:
-            raise Stuck(f"its `__init__` uses `{part.id}`", part)
+            raise Unsupported(f"its `__init__` uses `{part.id}`", part)
         if isinstance(part, ast.Return):
             function = next(a for a in module.ancestors(part) if isinstance(a, (ast.FunctionDef, ast.Lambda)))
             if function is made:
-                raise Stuck("its `__init__` returns early", part)
+                raise Unsupported("its `__init__` returns early", part)
 
 
 def _check_uses(drafts: Drafts, module: Module, node: ast.ClassDef) -> None:
@@ -104,7 +104,7 @@ def _check_uses(drafts: Drafts, module: Module, node: ast.ClassDef) -> None:
             called = isinstance(parent, ast.Call) and parent.func is part
             inside = other.is_inside(part, node)
             if not called and not inside and drafts.project.definition(other, part) == own:
-                raise Stuck("it is used for more than making Estimators", part)
+                raise Unsupported("it is used for more than making Estimators", part)
 
 
 def _changes(module: Module, node: ast.ClassDef, made: ast.FunctionDef, base: ast.expr, call: ast.Call) -> list[Change]:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.globals import outer_names
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.lift import removal, snake
 from migrator.normalise.objects.methods import Method, class_of, lookup, method_of
 from migrator.normalise.objects.unbox import ancestors
@@ -25,6 +24,7 @@ from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Insert, Replace, Unprintable, expr, statements
+from migrator.vocabulary.unsupported import Unsupported
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 def moved_down(drafts: Drafts, module: Module, found: Method) -> list[Change]:
     """The edits that move a method into the class of the object that `found.receiver` of `module` is, and into all others that
-    share it; none where it stands there, or calls nothing that this class has anew. Raises Stuck."""
+    share it; none where it stands there, or calls nothing that this class has anew. Raises Unsupported."""
     project = drafts.project
     owner, is_class = class_of(project, module, found.receiver)
     if owner is None or is_class or owner == found.owner or found.kind != "plain":
@@ -55,7 +55,7 @@ def calls_above(project: Project, module: Module, found: Method) -> Iterator[tup
 
 
 def named_object(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
-    """The edits that give the object of ``Estimator(Net(params).model_fn)`` a name, in a statement before it. Raises Stuck."""
+    """The edits that give the object of ``Estimator(Net(params).model_fn)`` a name, in a line before it. Raises Unsupported."""
     made, statement = drafts.project.definition(module, call.func), module.statement(call)
     if made is None or not isinstance(made.node, ast.ClassDef):
         return []
@@ -66,14 +66,14 @@ def named_object(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]
         or not straight
         or not isinstance(statement, (ast.Assign, ast.Return, ast.Expr))
     ):
-        raise Stuck("an object that is made in the head of a compound statement is not followed", call)
+        raise Unsupported("an object that is made in the head of a compound statement is not followed", call)
     name = module.unused_name(snake(made.name), statement)
     made_first = Insert(statements("{name} = {call}", name=name, call=module.cst.call(call)), before=statement)
     return Change.every([(module, made_first), (module, Replace(call, name))])
 
 
 def _sharing(project: Project, owner: Definition, found: Method) -> list[Definition]:
-    """The classes whose objects run the method: `owner`, and others that are made. Raises Stuck where that is the one that
+    """The classes whose objects run the method: `owner`, and others that are made. Raises Unsupported where that is the one that
     defines it."""
     name = found.function.name
     lineage = [one for one in ancestors(project, owner) if one != owner]
@@ -83,7 +83,7 @@ def _sharing(project: Project, owner: Definition, found: Method) -> list[Definit
             continue
         if _is_made(project, one):
             if one in (found.owner, *lineage):
-                raise Stuck(f"several classes share `{name}`, which calls what they have anew", found.function)
+                raise Unsupported(f"several classes share `{name}`, which calls what they have anew", found.function)
             classes.append(one)
     return classes
 
@@ -112,13 +112,13 @@ def _appended(
         new = home.cst.statement(function, table)
         found = module.cst.written([Insert(new, after=last, apart=True)], [home.cst])
     except Unprintable as error:
-        raise Stuck(str(error)) from error
+        raise Unsupported(str(error)) from error
     return [Change(written.edit, written.origins, moved=True) for written in found]
 
 
 def maker_moved_down(drafts: Drafts, module: Module, node: ast.expr) -> list[Change]:
     """The edits that move the method which makes an Estimator of ``self.model_fn`` into the classes of its objects, where those
-    differ in what that calls; none elsewhere. Raises Stuck."""
+    differ in what that calls; none elsewhere. Raises Unsupported."""
     project = drafts.project
     maker = module.nearest(node, ast.FunctionDef)
     owner, is_class = class_of(project, module, node.value) if isinstance(node, ast.Attribute) else (None, False)
@@ -136,7 +136,7 @@ def maker_moved_down(drafts: Drafts, module: Module, node: ast.expr) -> list[Cha
     _check_text(project, method)
     made = [one for one in below if lookup(project, one, maker.name) == (owner, maker) and _is_made(project, one)]
     if not made or _is_made(project, owner):
-        raise Stuck(f"several classes share `{maker.name}`, which calls what they have anew", maker)
+        raise Unsupported(f"several classes share `{maker.name}`, which calls what they have anew", maker)
     return [*(change for one in made for change in _copied(drafts, one, method)), *Change.of(module, removal(maker))]
 
 
@@ -171,15 +171,15 @@ def used(function: ast.FunctionDef) -> Iterator[str]:
 
 
 def _check(project: Project, owner: Definition, found: Method) -> None:
-    """Raise Stuck where an object of another class may run the method, or where its text means something else below."""
+    """Raise Unsupported where an object of another class may run the method, or where its text means something else below."""
     name = found.function.name
     if any(lookup(project, one, name) != lookup(project, owner, name) for one in project.subclasses(owner)):
-        raise Stuck(f"which `{name}` runs is known at run time only", found.function)
+        raise Unsupported(f"which `{name}` runs is known at run time only", found.function)
     _check_text(project, found)
 
 
 def _check_text(project: Project, found: Method) -> None:
-    """Raise Stuck where the text of a method means something else in another class, or others call it by way of its class."""
+    """Raise Unsupported where the text of a method means something else in another class, or others call it by its class."""
     name = found.function.name
     for module in project.modules.values():
         for call in module.nodes(ast.Attribute) if name.encode() in module.source else ():
@@ -188,14 +188,14 @@ def _check_text(project: Project, found: Method) -> None:
             if call.attr == name and (named or project.definition(module, call.value) == found.owner):
                 inside = module.nearest(call, ast.ClassDef)
                 if inside is None or Definition(module, inside) in project.subclasses(found.owner):
-                    raise Stuck(f"`{name}` of a base class is called by its name", call)
+                    raise Unsupported(f"`{name}` of a base class is called by its name", call)
     for node in walk(found.function):
         if isinstance(node, ast.Name) and node.id in ("super", "__class__"):
-            raise Stuck(f"`{name}` of a base class uses `{node.id}`", node)
+            raise Unsupported(f"`{name}` of a base class uses `{node.id}`", node)
         if isinstance(node, ast.Attribute) and node.attr.startswith("__") and not node.attr.endswith("__"):
-            raise Stuck(f"`{name}` of a base class uses a name that is private to it", node)
+            raise Unsupported(f"`{name}` of a base class uses a name that is private to it", node)
     if found.function.decorator_list:
-        raise Stuck(f"`{name}` of a base class has a decorator", found.function)
+        raise Unsupported(f"`{name}` of a base class has a decorator", found.function)
 
 
 def _is_made(project: Project, owner: Definition) -> bool:

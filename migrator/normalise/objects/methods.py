@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from migrator.analyse.statements.names import MUTATORS
 from migrator.normalise.draft.returns import own_returns
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.values.entries import entry_values
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
+from migrator.vocabulary.unsupported import Unsupported
 
 _MAX_MAKERS = 4
 """How many functions may hand on an object before its class is taken for unknown."""
@@ -217,7 +217,7 @@ def may_run(project: Project, module: Module, node: ast.Attribute, method: ast.F
 
 
 def attributes(project: Project, method: Method) -> dict[str, list[ast.Attribute]]:
-    """What a method reads of its object, by attribute. Raises Stuck where the object is used as a whole or changed."""
+    """What a method reads of its object, by attribute. Raises Unsupported where the object is used as a whole or changed."""
     if method.kind == "static":
         return {}
     function, module = method.function, method.module
@@ -228,9 +228,9 @@ def attributes(project: Project, method: Method) -> dict[str, list[ast.Attribute
             continue
         parent = module.parent(node)
         if not isinstance(parent, ast.Attribute) or parent.value is not node:
-            raise Stuck(f"`{name}` is used as a whole", node)
+            raise Unsupported(f"`{name}` is used as a whole", node)
         if not isinstance(parent.ctx, ast.Load):
-            raise Stuck(f"`{name}.{parent.attr}` is set in a method that makes layers", parent)
+            raise Unsupported(f"`{name}.{parent.attr}` is set in a method that makes layers", parent)
         found.setdefault(parent.attr, []).append(parent)
     return found
 
@@ -254,7 +254,7 @@ def fills(method: Method) -> bool:
 
 
 def check_settled(project: Project, method: Method, names: set[str], module: Module, at: ast.AST) -> None:
-    """Raise Stuck unless the attributes have their last value when the code at `at` runs."""
+    """Raise Unsupported unless the attributes have their last value when the code at `at` runs."""
     owner = method.owner
     for name in sorted(names):
         if lookup(project, owner, name) is not None:
@@ -271,14 +271,14 @@ def check_settled(project: Project, method: Method, names: set[str], module: Mod
         if not stores and any(isinstance(t, ast.Name) and t.id == name for t in constants):
             continue
         if not stores:
-            raise Stuck(f"where `{name}` of the object is set is not seen", method.function)
+            raise Unsupported(f"where `{name}` of the object is set is not seen", method.function)
         for other, node in stores:
             function = other.nearest(node, ast.FunctionDef)
             if function is None or function.name != "__init__":
-                raise Stuck(f"`{name}` of the object may be set anew", node)
+                raise Unsupported(f"`{name}` of the object may be set anew", node)
             here = module.is_inside(at, function)
             if here and (node.lineno, node.col_offset) > (at.lineno, at.col_offset):  # type: ignore[attr-defined]
-                raise Stuck(f"`{name}` of the object is set only later", node)
+                raise Unsupported(f"`{name}` of the object is set only later", node)
 
 
 def members(owner: ast.AST) -> Iterator[str]:

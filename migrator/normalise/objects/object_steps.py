@@ -10,7 +10,6 @@ from migrator import rewrite
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.globals import OuterNames, member
 from migrator.normalise.draft.roots import calls_below
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.inline import Inliner
 from migrator.normalise.functions.lift import keywords, module_name, moved, snake
 from migrator.normalise.objects.built import Building
@@ -33,6 +32,7 @@ from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Remove, Replace, Unprintable
+from migrator.vocabulary.unsupported import Unsupported
 
 Judge = Callable[[Definition], bool]
 
@@ -44,7 +44,7 @@ class ObjectSteps:
         self.drafts = drafts
         self._inlined = inlined
         self._makes_layers = makes_layers
-        self._stuck: dict[tuple[str, str, str], Stuck | Unprintable] = {}
+        self._stuck: dict[tuple[str, str, str], Unsupported | Unprintable] = {}
         self._taken_out: set[tuple[str, str]] = set()
         self._opened: set[tuple[str, str]] = set()
         """Files and names of objects some of whose methods are taken out."""
@@ -69,7 +69,7 @@ class ObjectSteps:
             return []
         try:
             changes = step()
-        except (Stuck, Unprintable) as reason:
+        except (Unsupported, Unprintable) as reason:
             self._stuck[key] = reason
             self.drafts.obstacles[module.path, module.segment(node)] = reason.reason
             return []
@@ -114,7 +114,7 @@ class ObjectSteps:
             return inner
         for module, call in calls:
             if module.is_inside(call, found.function):
-                raise Stuck("a method that calls itself is not followed", call)
+                raise Unsupported("a method that calls itself is not followed", call)
         module, call = calls[0]
         extra, new, wanted = self._lifted(found, module, call)
         for module, call in calls:
@@ -147,11 +147,11 @@ class ObjectSteps:
         if is_getter(method.function) or fills(method):
             return self._inlined_method(module, call, method)
         if method.function in self._lifting:
-            raise Stuck("methods that call each other are not followed", call)
+            raise Unsupported("methods that call each other are not followed", call)
         self._lifting.append(method.function)
         try:
             return self._lifted_calls(method, self._method_calls(method))
-        except (Stuck, Unprintable):
+        except (Unsupported, Unprintable):
             return self._inlined_method(module, call, method)
         finally:
             self._lifting.pop()
@@ -171,14 +171,14 @@ class ObjectSteps:
         if builds:
             try:
                 changes = self._built(found)
-            except (Stuck, Unprintable):
+            except (Unsupported, Unprintable):
                 changes = []
             if changes:
                 return changes
         for call in method_calls(project, found):
             method = method_of(project, found.module, call.func)
             if method is None:
-                raise Stuck(f"which method `{found.module.segment(call.func)}` is, is not seen", call)
+                raise Unsupported(f"which method `{found.module.segment(call.func)}` is, is not seen", call)
             return self._apart(found.module, call, method)
         base = base_call(project, found)
         if base is not None and base[1] is not None:
@@ -210,7 +210,7 @@ class ObjectSteps:
             del self._places_left[place]
             try:
                 changes = in_place(self.drafts, path, name, place)
-            except (Stuck, Unprintable):
+            except (Unsupported, Unprintable):
                 self._taken_out.add(place)
                 self._tidy()
                 continue
@@ -292,7 +292,7 @@ class ObjectSteps:
         extra = {name if name not in own else f"{owner}_{name}": attribute for attribute, name in plain.items()}
         clash = own & set(extra)
         if clash or len(extra) < len(reads):
-            raise Stuck(f"`{sorted(clash)[0]}` names an attribute and a variable", found.function)
+            raise Unsupported(f"`{sorted(clash)[0]}` names an attribute and a variable", found.function)
         name = self._called_name(found) if root else self._layer_name(found, module)
         new = module_name(found.module, name, found.owner.name) if name != found.function.name else name
         if new in {n for n, b in found.module.analysis.root.bindings.items()}:

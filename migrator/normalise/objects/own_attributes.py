@@ -11,7 +11,6 @@ from collections.abc import Iterator
 
 from migrator import rewrite
 from migrator.normalise.draft.draft import Change
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.lift import snake
 from migrator.normalise.objects.inherited import called, used
 from migrator.normalise.objects.methods import Method, method_of
@@ -21,6 +20,7 @@ from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Remove, Replace
+from migrator.vocabulary.unsupported import Unsupported
 
 
 def set_here(method: Method) -> dict[str, list[ast.Attribute]]:
@@ -51,7 +51,7 @@ def reader(project: Project, method: Method) -> tuple[ast.Call, Method] | None:
 
 
 def as_variables(project: Project, method: Method) -> list[Change]:
-    """The edits that make variables of the attributes which a method sets. Raises Stuck where others may see them."""
+    """The edits that make variables of the attributes which a method sets. Raises Unsupported where others may see them."""
     module, function = method.module, method.function
     taken = {n.id for n in walk(function) if isinstance(n, ast.Name)} | {
         a.arg for a in walk(function) if isinstance(a, ast.arg)
@@ -66,12 +66,12 @@ def as_variables(project: Project, method: Method) -> list[Change]:
             wanted += [Replace(node, same) for node in uses[1:]]
             continue
         if any(isinstance(a, ast.JoinedStr) for node in uses for a in module.ancestors(node)):
-            raise Stuck(f"`{name}` of the object stands in an f-string", uses[0])
+            raise Unsupported(f"`{name}` of the object stands in an f-string", uses[0])
         new = name.strip("_") or name
         if new in taken | module.bound_names:
             new = f"{snake(method.owner.name)}_{new}"
         if new in taken | module.bound_names:
-            raise Stuck(f"`{new}` names an attribute and a variable", uses[0])
+            raise Unsupported(f"`{new}` names an attribute and a variable", uses[0])
         taken.add(new)
         wanted += [Replace(node, new) for node in uses]
     return Change.every((module, change) for change in wanted)
@@ -107,7 +107,7 @@ def _check_private(project: Project, method: Method, name: str, uses: list[ast.A
     inside = set(uses)
     for module, node in _attributes(project, name):
         if node not in inside and not _is_none_at_first(module, node):
-            raise Stuck(f"`{name}` of the object is set in a method that makes layers, and used elsewhere", node)
+            raise Unsupported(f"`{name}` of the object is set in a method that makes layers, and used elsewhere", node)
 
 
 def _attributes(project: Project, name: str) -> Iterator[tuple[Module, ast.Attribute]]:
@@ -144,4 +144,4 @@ def _check_first(project: Project, method: Method, name: str, uses: list[ast.Att
 
     unset = read_unset(method.function, uses, settled)
     if unset is not None:
-        raise Stuck(f"`{name}` of the object may be read before it is set", unset)
+        raise Unsupported(f"`{name}` of the object may be read before it is set", unset)

@@ -7,18 +7,18 @@ from collections.abc import Iterator
 
 from migrator import rewrite
 from migrator.normalise.draft.draft import Change
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.objects.methods import class_of, own_method
 from migrator.normalise.objects.unbox import ancestors
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Replace, expr
+from migrator.vocabulary.unsupported import Unsupported
 
 
 def as_methods(project: Project, owner: Definition, readers: list[ast.FunctionDef]) -> list[Change]:
-    """The edits for one property that `readers`, methods of the class, read of their object; none without such. Raises Stuck
-    where the property is more than a method without parentheses, or who reads it is not seen."""
+    """The edits for one property that `readers`, methods of the class, read of their object; none without such. Raises
+    Unsupported where the property is more than a method without parentheses, or who reads it is not seen."""
     family = list(dict.fromkeys(_family(project, owner)))
     for name in dict.fromkeys(name for function in readers for name in _read(function)):
         made = [(one, method) for one in family if (method := _method(one, name)) is not None]
@@ -57,7 +57,9 @@ def _as_method(
     for one, method in made:
         same = [s for s in one.node.body if isinstance(s, ast.FunctionDef) and s.name == name]
         if not _is_property(one.module, method) or len(same) > 1:
-            raise Stuck(f"`{name}` of the object is a property with a setter, or a method in another class", method)
+            raise Unsupported(
+                f"`{name}` of the object is a property with a setter, or a method in another class", method
+            )
         old = one.module.cst.statement(method)
         wanted.append((one.module, Replace(method, old.with_changes(decorators=()))))
     for module in project.modules.values():
@@ -66,16 +68,16 @@ def _as_method(
                 if not isinstance(node.ctx, ast.Load) or any(
                     isinstance(a, ast.JoinedStr) for a in module.ancestors(node)
                 ):
-                    raise Stuck(f"`{name}` of the object is a property that is set, or stands in a string", node)
+                    raise Unsupported(f"`{name}` of the object is a property that is set, or stands in a string", node)
                 wanted.append((module, Replace(node, expr("{read}()", read=module.cst.expression(node)))))
     return Change.every(wanted)
 
 
 def _is_of(project: Project, module: Module, node: ast.Attribute, family: list[Definition]) -> bool:
-    """Whether an attribute is that of an object of the classes. Raises Stuck where that is not seen."""
+    """Whether an attribute is that of an object of the classes. Raises Unsupported where that is not seen."""
     if module.resolve(node) is not None or project.definition(module, node) is not None:
         return False
     owner, is_class = class_of(project, module, node.value)
     if owner is None or owner in family and is_class:
-        raise Stuck(f"whether `{module.segment(node)}` is the property of the class is not seen", node)
+        raise Unsupported(f"whether `{module.segment(node)}` is the property of the class is not seen", node)
     return owner in family

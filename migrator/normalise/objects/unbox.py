@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 from migrator import rewrite
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.returns import sole_value
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.inline import Inliner, assigned
 from migrator.normalise.objects.methods import lookup
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import statements, walk
 from migrator.rewrite import Insert, Remove, Replace, Statement, code
+from migrator.vocabulary.unsupported import Unsupported
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -69,31 +69,31 @@ def boxes(project: Project, definition: Definition) -> Iterator[tuple[ast.Assign
 
 
 def box(project: Project, definition: Definition, statement: ast.Assign, owner: Definition) -> Box:
-    """The object that a statement makes. Raises Stuck where it is more than a set of attributes and methods."""
+    """The object that a statement makes. Raises Unsupported where it is more than a set of attributes and methods."""
     module, function = definition.module, definition.node
     assert isinstance(function, ast.FunctionDef) and isinstance(owner.node, ast.ClassDef)
     found = lookup(project, owner, "__init__")
     if found is None:
-        raise Stuck("a class without `__init__` is not followed", statement)
+        raise Unsupported("a class without `__init__` is not followed", statement)
     if owner.node.decorator_list or owner.node.keywords or any(lookup(project, owner, name) for name in _MAGIC):
-        raise Stuck("a class that makes its objects in another way is not followed", owner.node)
+        raise Unsupported("a class that makes its objects in another way is not followed", owner.node)
     for holder in ancestors(project, owner):
         for base in holder.node.bases if isinstance(holder.node, ast.ClassDef) else ():
             if ast.unparse(base) != "object" and project.definition(holder.module, base) is None:
-                raise Stuck("a class with a base from elsewhere is not followed", base)
+                raise Unsupported("a class with a base from elsewhere is not followed", base)
     result = Box(module, function, statement, owner, *found)
     target = statement.targets[0]
     assert isinstance(target, ast.Name)
     if len(module.bindings(target)) != 1 or module.scope(target).lookup(target.id) is not module.scope(
         function.body[0]
     ):
-        raise Stuck(f"`{target.id}` holds more than one object", statement)
+        raise Unsupported(f"`{target.id}` holds more than one object", statement)
     for node in module.loads_of_parameter(target.id, function):
         parent = module.parent(node)
         if not isinstance(parent, ast.Attribute) or module.nearest(node, ast.JoinedStr) is not None:
-            raise Stuck(f"`{target.id}` is used as a whole", node)
+            raise Unsupported(f"`{target.id}` is used as a whole", node)
         if not isinstance(parent.ctx, ast.Load) and module.scope(node) is not module.scope(function.body[0]):
-            raise Stuck(f"`{target.id}.{parent.attr}` is set in a nested function", parent)
+            raise Unsupported(f"`{target.id}.{parent.attr}` is set in a nested function", parent)
         result.uses.append(parent)
     return result
 
@@ -144,12 +144,12 @@ def is_getter(method: ast.FunctionDef) -> bool:
 
 
 def method_calls(project: Project, found: Box) -> Iterator[ast.Call]:
-    """The calls of the object's methods. Raises Stuck where a method or a property is used in another way."""
+    """The calls of the object's methods. Raises Unsupported where a method or a property is used in another way."""
     for node in found.uses:
         if lookup(project, found.owner, node.attr) is not None:
             call = found.module.parent(node)
             if not isinstance(call, ast.Call) or call.func is not node:
-                raise Stuck(f"`{found.name}.{node.attr}` is a method that is not called", node)
+                raise Unsupported(f"`{found.name}.{node.attr}` is a method that is not called", node)
             yield call
 
 
@@ -161,7 +161,7 @@ def base_call(project: Project, found: Box) -> tuple[ast.Call, Definition | None
             bases = [project.definition(found.home.module, base) for base in found.home.node.bases]
             inherited = [m for base in bases if base is not None and (m := lookup(project, base, "__init__"))]
             if len(bases) > 1:
-                raise Stuck("a class with several bases is not followed", found.home.node)
+                raise Unsupported("a class with several bases is not followed", found.home.node)
             return node, Definition(inherited[0][0].module, inherited[0][1]) if inherited else None
     return None
 
@@ -180,12 +180,12 @@ def holds_attributes(node: ast.AST) -> bool:
 
 
 def without_holder(drafts: Drafts, definition: Definition, statement: ast.Assign, owner: Definition) -> list[Change]:
-    """The edits that leave variables of a function in the place of an object that only holds them. Raises Stuck."""
+    """The edits that leave variables of a function in the place of an object that only holds them. Raises Unsupported."""
     return Unboxing(drafts, box(drafts.project, definition, statement, owner), documents=False).changes()
 
 
 class Unboxing(Inliner):
-    """Puts the `__init__` of an object in the place of the call that makes it. Raises Stuck."""
+    """Puts the `__init__` of an object in the place of the call that makes it. Raises Unsupported."""
 
     def __init__(self, drafts: Drafts, found: Box, documents: bool = True) -> None:
         super().__init__(drafts, found.module, found.call, Definition(found.home.module, found.made), skip=1)
@@ -242,11 +242,11 @@ class Unboxing(Inliner):
             if isinstance(node, ast.Name) and node.id == self.own:
                 parent = self.home.parent(node)
                 if not isinstance(parent, ast.Attribute):
-                    raise Stuck(f"`{self.own}` is used as a whole", node)
+                    raise Unsupported(f"`{self.own}` is used as a whole", node)
                 if lookup(self.drafts.project, self.found.owner, parent.attr) is not None:
-                    raise Stuck(f"`__init__` calls `{parent.attr}`", parent)
+                    raise Unsupported(f"`__init__` calls `{parent.attr}`", parent)
                 if self.home.nearest(node, (ast.JoinedStr, ast.Lambda)) is not None:
-                    raise Stuck(f"`{self.own}` is used in a lambda or a string", node)
+                    raise Unsupported(f"`{self.own}` is used in a lambda or a string", node)
 
     def _name(self) -> None:
         """Decide which attributes are the same as a parameter of `__init__`, and name the others."""
@@ -336,7 +336,7 @@ class Unboxing(Inliner):
     def _text_of(self, attribute: str) -> str:
         """What stands for an attribute, once the parameters have their values."""
         if attribute not in self.names:
-            raise Stuck(f"where `{attribute}` of the object is set is not seen", self.found.statement)
+            raise Unsupported(f"where `{attribute}` of the object is set is not seen", self.found.statement)
         name = self.names[attribute]
         if attribute not in self._plain:
             return name
@@ -344,12 +344,12 @@ class Unboxing(Inliner):
         last = text.rpartition(".")[2]
         changed = [n for n in walk(self.found.function) if isinstance(n, ast.Attribute) and n.attr == last]
         if "." in text and any(not isinstance(n.ctx, ast.Load) for n in changed):
-            raise Stuck(f"`{text}`, which the object holds, gets another value", self.found.statement)
+            raise Unsupported(f"`{text}`, which the object holds, gets another value", self.found.statement)
         if not text.isidentifier():
             return text
         bindings = self.module.scope(self.found.statement).bindings.get(text, [])
         if len(bindings) > 1:
-            raise Stuck(f"`{text}`, which the object holds, gets another value", self.found.statement)
+            raise Unsupported(f"`{text}`, which the object holds, gets another value", self.found.statement)
         return text
 
     def _instead(self, node: ast.AST) -> cst.BaseExpression | None:

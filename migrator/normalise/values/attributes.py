@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.values.callers import Place
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import is_name
+from migrator.vocabulary.unsupported import Unsupported
 
 
 def attribute_values(project: Project, module: Module, node: ast.Attribute) -> list[Place]:
-    """What a method's ``self.name`` may be; nothing where it is not set. Raises Stuck where not all stores are seen."""
+    """What a method's ``self.name`` may be; nothing where it is not set. Raises Unsupported where not all stores are seen."""
     method = module.nearest(node, ast.FunctionDef)
     owner = module.parent(method) if method is not None else None
     if not isinstance(method, ast.FunctionDef) or not isinstance(owner, ast.ClassDef) or not method.args.args:
@@ -24,10 +24,10 @@ def attribute_values(project: Project, module: Module, node: ast.Attribute) -> l
     for where, store in _stores(project, node.attr):
         holder = where.nearest(store, ast.ClassDef)
         if holder is not owner and not _is_apart(project, Definition(module, owner), where, store):
-            raise Stuck(f"`{node.attr}` may be set elsewhere", store)
+            raise Unsupported(f"`{node.attr}` may be set elsewhere", store)
         value = stored(where, store) if holder is owner else None
         if value is None and holder is owner:
-            raise Stuck(f"what `{node.attr}` is set to is not seen", store)
+            raise Unsupported(f"what `{node.attr}` is set to is not seen", store)
         found += [(where, value)] if value is not None else []
     return found
 

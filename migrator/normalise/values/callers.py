@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from migrator.normalise.draft.arguments import defaults, given
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.functions.partials import PARTIAL
 from migrator.normalise.objects.initializers import initializer_calls
 from migrator.normalise.objects.methods import method_of
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
+from migrator.vocabulary.unsupported import Unsupported
 
 Place = tuple[Module, ast.expr]
 
@@ -29,17 +29,17 @@ def calls_of(project: Project, function: Definition) -> tuple[list[tuple[Module,
 
 
 def given_by_callers(project: Project, module: Module, parameter: ast.arg) -> list[Place]:
-    """Their values with their files, and the default where one gives none. Raises Stuck."""
+    """Their values with their files, and the default where one gives none. Raises Unsupported."""
     function = module.parent(module.parent(parameter) or parameter)
     holder = module.parent(function) if function is not None else None
     if not isinstance(function, ast.FunctionDef) or function.decorator_list:
-        raise Stuck("who calls the function is not seen", parameter)
+        raise Unsupported("who calls the function is not seen", parameter)
     if parameter in (function.args.vararg, function.args.kwarg):
-        raise Stuck("arguments are gathered by * or **", parameter)
+        raise Unsupported("arguments are gathered by * or **", parameter)
     if isinstance(holder, ast.ClassDef) and function.name == "__init__":
         calls = initializer_calls(project, Definition(module, holder))
         if calls is None:
-            raise Stuck("the class is handed around", function)
+            raise Unsupported("the class is handed around", function)
         return _given_at([(other, call.func) for other, call in calls], module, function, parameter, method=True)
     if isinstance(holder, ast.ClassDef):
         return _given_at(_of_method(project, function), module, function, parameter, method=True)
@@ -50,28 +50,28 @@ def given_by_callers(project: Project, module: Module, parameter: ast.arg) -> li
 def _given_at(
     references: Iterable[Place], module: Module, function: ast.FunctionDef, parameter: ast.arg, method: bool = False
 ) -> list[Place]:
-    """What calls at the places that read a function of `module` give for a parameter, or its default. Raises Stuck."""
+    """What calls at the places that read a function of `module` give for a parameter, or its default. Raises Unsupported."""
     values: list[Place] = []
     for other, reference in references:
         call = other.parent(reference)
         if not isinstance(call, ast.Call):
-            raise Stuck("the function is handed around", reference)
+            raise Unsupported("the function is handed around", reference)
         if call.func is reference:
             value = _given(function, call, parameter, skip=int(method))
         elif not method and call.args == [reference] and other.resolve(call.func) == PARTIAL:
             value = next((keyword.value for keyword in call.keywords if keyword.arg == parameter.arg), None)
         else:
-            raise Stuck("the function is handed around", reference)
+            raise Unsupported("the function is handed around", reference)
         if value is None and parameter.arg not in defaults(function):
-            raise Stuck("what is given for the parameter is not seen", call)
+            raise Unsupported("what is given for the parameter is not seen", call)
         values.append((other, value) if value is not None else (module, defaults(function)[parameter.arg]))
     if not values:
-        raise Stuck("nobody calls the function", function)
+        raise Unsupported("nobody calls the function", function)
     return values
 
 
 def _given(function: ast.FunctionDef, call: ast.Call, parameter: ast.arg, skip: int) -> ast.expr | None:
-    """What a call gives for a parameter, also beside arguments that are spread out of a dict. Raises Stuck."""
+    """What a call gives for a parameter, also beside arguments that are spread out of a dict. Raises Unsupported."""
     named = next((keyword.value for keyword in call.keywords if keyword.arg == parameter.arg), None)
     if named is not None and parameter not in function.args.posonlyargs:
         return named
@@ -79,7 +79,7 @@ def _given(function: ast.FunctionDef, call: ast.Call, parameter: ast.arg, skip: 
 
 
 def _of_method(project: Project, function: ast.FunctionDef) -> Iterator[Place]:
-    """The places that read a method. Raises Stuck where one may do so and is not seen to."""
+    """The places that read a method. Raises Unsupported where one may do so and is not seen to."""
     for where in project.modules.values():
         for node in where.nodes(ast.Attribute) if function.name.encode() in where.source else ():
             if node.attr != function.name:
@@ -88,7 +88,7 @@ def _of_method(project: Project, function: ast.FunctionDef) -> Iterator[Place]:
             if found is not None and found.function is function:
                 yield where, node
             elif found is None and not _is_of_library(where, node.value):
-                raise Stuck("what has the method is not seen", node)
+                raise Unsupported("what has the method is not seen", node)
 
 
 def _is_of_library(module: Module, node: ast.expr) -> bool:

@@ -12,13 +12,13 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from migrator.normalise.draft.returns import own_returns
-from migrator.normalise.draft.stuck import Stuck
 from migrator.normalise.values.attributes import attribute_values
 from migrator.normalise.values.callers import Place, given_by_callers
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.symbols import Binding, Scope
 from migrator.resolve.syntax import walk
+from migrator.vocabulary.unsupported import Unsupported
 
 _MAX_HOPS = 8
 # What may be asked of a dict besides its entries, without any effect on them.
@@ -35,7 +35,7 @@ class PossibleValues:
     read: set[ast.expr] = field(default_factory=set)
     holders: list[tuple[Module, Scope, str]] = field(default_factory=list)
     """The names that hold them, with the scopes that bind these."""
-    stuck: Stuck | None = None
+    stuck: Unsupported | None = None
     """Why not all of them are seen."""
 
     def strangers(self, project: Project, read: Collection[ast.expr]) -> list[Place]:
@@ -75,7 +75,7 @@ def possible_values(
     search = _Search(project, attributes, tables)
     try:
         search.found.values = search.values(module, node, whole, 0)
-    except Stuck as reason:
+    except Unsupported as reason:
         search.found.stuck = reason
     return search.found
 
@@ -114,9 +114,9 @@ class _Search:
         self.found = PossibleValues()
 
     def values(self, module: Module, node: ast.expr, whole: bool, depth: int) -> list[Place]:
-        """What an expression may stand for. Raises Stuck."""
+        """What an expression may stand for. Raises Unsupported."""
         if depth > _MAX_HOPS:
-            raise Stuck("it is handed on too often", node)
+            raise Unsupported("it is handed on too often", node)
         sources = self._sources(module, node, whole, depth)
         if sources is None:
             return [(module, node)]
@@ -146,14 +146,14 @@ class _Search:
     def _entries(
         self, module: Module, table: ast.expr, depth: int, wanted: ast.Constant | None = None
     ) -> Iterator[Place]:
-        """What stands under the keys of a dict that is written out, or under one that is `wanted`. Raises Stuck."""
+        """What stands under the keys of a dict that is written out, or under one that is `wanted`. Raises Unsupported."""
         if isinstance(table, ast.Dict):
             pairs: list[tuple[ast.expr | None, ast.expr]] = list(zip(table.keys, table.values))
         elif _is_dict(module, table):
             assert isinstance(table, ast.Call)
             pairs = [(ast.Constant(k.arg) if k.arg is not None else None, k.value) for k in table.keywords]
         else:
-            raise Stuck("what the table holds is not seen", table)
+            raise Unsupported("what the table holds is not seen", table)
         for key, value in pairs:
             if key is not None:
                 if wanted is None or not isinstance(key, ast.Constant) or key.value == wanted.value:
