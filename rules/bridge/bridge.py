@@ -97,7 +97,7 @@ class BridgeRewrite(ProgramRewrite):
         self.loop, model = self._loop(), graph_loops.model_of(self.project, self._reached())
         for construction in self.constructions:
             self.at = construction.module
-            if construction.name != ESTIMATOR:
+            if construction.name != ESTIMATOR or "model_fn" not in construction.arguments:  # which is told above
                 continue
             with obstacles:
                 driver = self._driver(construction.module)
@@ -206,7 +206,7 @@ class BridgeRewrite(ProgramRewrite):
     def _reached(self) -> list[Module]:
         """The modules of the program, with those of a model_fn that its Estimator gets from elsewhere."""
         start = [*self.group, *(self.project.modules[path] for path in self._drivers)]
-        own = [c for c in self.constructions if c.name == ESTIMATOR]
+        own = [c for c in self.constructions if c.name == ESTIMATOR and "model_fn" in c.arguments]
         handed = any(model_fn_behind(self.project, c.module, c.arguments["model_fn"]) is None for c in own)
         return reached(self.project, start, handed)
 

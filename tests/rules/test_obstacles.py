@@ -190,13 +190,11 @@ def native_of_many(folder: Path, text: str) -> list[list[str]]:
     return [[re.sub(r" \(.*:(\d+)\)", r" \1", reason) for reason in unit.reasons] for unit in outcome.units]
 
 
-def test_an_error_after_an_obstacle_is_a_consequence() -> None:
+def test_obstacles_are_gathered() -> None:
     obstacles = Obstacles()
     obstacles.refuse()
     with obstacles:
         raise Unsupported("one")
-    with obstacles:
-        raise KeyError("what one would have given")
     with obstacles:
         raise Unsupported("two")
     with pytest.raises(Unsupported, match="one") as caught:
@@ -204,8 +202,13 @@ def test_an_error_after_an_obstacle_is_a_consequence() -> None:
     assert [other.reason for other in caught.value.others] == ["two"]
 
 
-def test_an_error_before_any_obstacle_is_a_bug() -> None:
-    with pytest.raises(KeyError), Obstacles():
+@pytest.mark.parametrize("before", [False, True])
+def test_any_other_error_is_a_bug(before: bool) -> None:
+    obstacles = Obstacles()
+    with obstacles:
+        if before:
+            raise Unsupported("one")
+    with pytest.raises(KeyError), obstacles:
         raise KeyError("a bug")
 
 
