@@ -152,6 +152,8 @@ def _of_exporters(use: Use) -> str:
         return "`exporters` of its EvalSpec"
     if use.every is not None and not has_its_line(use.module, use.call):
         return "exports amid a training in the line of another statement"
+    if len({source.signatures for source in use.sources}) > 1:
+        return "exporters of one of several Estimators with other signatures"
     refused = [
         source.signatures.refusing(e.fed.text, e.fed.maybe_no_dict) for source in use.sources for e in use.exporters
     ]

@@ -18,6 +18,9 @@ from migrator.vocabulary.diagnostics import Diagnostic, Severity
 from .symbol_rows import Row, endpoints, find_row
 from .tensorflow_names import VERSION_1, inner, tensorflow_root, via_version_1_import
 
+_PLACE = 3
+"""Of the initializer among the arguments of `get_variable`."""
+
 
 @dataclass(frozen=True)
 class Rewrite:
@@ -211,7 +214,8 @@ def rewrite_row(module: Module, node: ast.expr, row: Row, root: Optional[str] = 
                 "manual", f"{old_name} is now tf.{row.to}, but no name for TensorFlow is free here: import it"
             )
         root, changes = found[0], [*found[1]]
-    if not row.plain:
+    made = call is None and _is_class_of_initializers(row) and is_initializer(module, node)
+    if not row.plain and not made:
         changed = _arguments(module, call, row, root)
         if isinstance(changed, str) and row.otherwise:
             known = module.explicit_dialect(node) == "v1"
@@ -220,6 +224,8 @@ def rewrite_row(module: Module, node: ast.expr, row: Row, root: Optional[str] = 
             return Rewrite("manual", f"{old_name} is left as it is: {changed}{'; ' + row.note if row.note else ''}")
         changes += changed
     new_text = f"{root}.{row.to}"
+    if made:  # TensorFlow 1 calls a class without arguments
+        new_text += f"({', '.join(f'{name}={text}' for name, text in row.defaults.items())})"
     if module.resolve(node) != f"tensorflow.{row.to}" or _spelled(module, node) != new_text:
         changes.append(Replace(node, new_text))
     if not changes:
@@ -234,6 +240,27 @@ def rewrite_row(module: Module, node: ast.expr, row: Row, root: Optional[str] = 
         message += f"; {row.note}"
     severity = Severity.WARNING if row.kind == "graph" else Severity.INFO
     return Rewrite(kind, message, tuple(changes), severity)
+
+
+def _is_class_of_initializers(row: Row) -> bool:
+    """Not for the functions that return one, which TensorFlow 1 does not take for one."""
+    short = row.name.rpartition(".")[2]
+    family = row.to.startswith("keras.initializers.") or row.to in ("zeros_initializer", "ones_initializer")
+    return family and not short.startswith(("he_", "lecun_"))
+
+
+def is_initializer(module: Module, node: ast.expr) -> bool:
+    """Whether something is what a layer or a variable begins with: ``dense(x, 2, kernel_initializer=…)``."""
+    outer = module.parent(node)
+    call = module.parent(outer) if isinstance(outer, ast.keyword) else outer
+    if not isinstance(call, ast.Call) or call.func is node:
+        return False
+    name = module.resolve(call.func) or ""
+    if not isinstance(outer, ast.keyword):
+        return name == "tensorflow.get_variable" and call.args.index(node) == _PLACE
+    own = isinstance(call.func, ast.Attribute) and call.func.attr in ("add_weight", "add_variable")
+    told = outer.arg is not None and (outer.arg == "initializer" or outer.arg.endswith("_initializer"))
+    return told and (own or name.startswith("tensorflow."))
 
 
 def rename(module: Module, node: ast.expr, old: str, new: str, root: Optional[str] = None) -> Optional[Rewrite]:

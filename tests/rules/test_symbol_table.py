@@ -128,6 +128,18 @@ def one(before: str, after: str, head: str = V1) -> None:
         ("tf.truncated_normal_initializer(0, .1, 3, tf.float32)", "tf.keras.initializers.TruncatedNormal(0, .1, 3)"),
         ("tf.random_normal_initializer(1.0)", "tf.keras.initializers.RandomNormal(1.0, stddev=1.0)"),
         ("tf.random_uniform_initializer(-1)", "tf.keras.initializers.RandomUniform(-1, maxval=1.0)"),
+        (
+            "tf.layers.dense(x, 2, kernel_initializer=tf.truncated_normal_initializer)",
+            "tf.layers.dense(x, 2, kernel_initializer=tf.keras.initializers.TruncatedNormal(stddev=1.0))",
+        ),
+        (
+            "layer.add_weight('w', initializer=tf.initializers.random_uniform)",
+            "layer.add_weight('w', initializer=tf.keras.initializers.RandomUniform(minval=0.0, maxval=1.0))",
+        ),
+        (
+            "layer.add_weight('w', initializer=tf.initializers.zeros)",
+            "layer.add_weight('w', initializer=tf.zeros_initializer())",
+        ),
         ("tf.glorot_uniform_initializer(dtype=tf.float32)", "tf.keras.initializers.GlorotUniform()"),
         ("tf.contrib.layers.l2_regularizer(0.1)", "tf.keras.regularizers.L2(0.1 / 2)"),
         ("tf.contrib.layers.l2_regularizer(scale=a + b)", "tf.keras.regularizers.L2(l2=(a + b) / 2)"),
@@ -212,6 +224,8 @@ def test_left_alone(source: str) -> None:
     ("source", "reason"),
     [
         ("map(tf.to_float, xs)", "without being called"),
+        ("make(2, initializer=tf.initializers.random_normal)", "without being called"),
+        ("tf.get_variable('w', tf.initializers.random_normal)", "without being called"),
         ("tf.parse_single_example(*args)", "cannot be seen"),
         ("tf.nn.dropout(x, **options)", "cannot be seen"),
         ("tf.nn.dropout(x, 0.5, rate=0.5)", "given twice"),
