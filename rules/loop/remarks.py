@@ -107,6 +107,7 @@ WITH_ONE_WORKER = (
     "each worker went through all of their own data: multiply steps_per_epoch by their number for as many steps"
 )
 
+OF_NOTHING = "an Estimator passes over an evaluation of no data; Keras ends it with an error, where `skip` leaves none"
 OF_UNSAVED = "a TPUEstimator that saves no checkpoints evaluates the weights that it begins with; the model those that it trained"
 OF_IDLE_STOPS = (
     "the training is evaluated at its end alone now, so that no evaluation stops it early: with save_checkpoints_steps in "
@@ -171,6 +172,10 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
                 call,
                 f"an Estimator saves a checkpoint every {_interval(fields)}; the program does so every {SELDOM} steps now",
             )
+    for use in loop.uses:
+        behind = [use.input] if use.method == "evaluate" else use.inputs[1:]
+        if any(each.data.skipped for each in behind):
+            yield use.module, use.call, OF_NOTHING
     for use in (use for use in loop.uses if use.method == "train" and use.interval is not None):
         together, interval = use.sources[0].settings.tpu.loop, use.interval
         if together is not None and isinstance(interval, (ast.expr, int)) and not _divides(together, interval):

@@ -53,6 +53,14 @@ def entry_of(project: Project, module: Module, node: ast.Subscript) -> tuple[Mod
     return found.values[0][0], shown.values[keys.index(node.slice.value)]
 
 
+def unpacking(module: Module, node: ast.expr) -> ast.Assign | None:
+    """The statement ``name, other = …`` that a name gets its value from, if that is the only one."""
+    bindings = module.bindings(node) if isinstance(node, ast.Name) else []
+    target = module.parent(bindings[0].node) if len(bindings) == 1 and bindings[0].node is not None else None
+    statement = module.parent(target) if isinstance(target, ast.Tuple) else None
+    return statement if isinstance(statement, ast.Assign) and statement.targets == [target] else None
+
+
 def are_tensors(module: Module, node: ast.expr | None, depth: int = 0) -> bool:
     """Whether an expression is seen to be such a value, or a dict of such."""
     if node is None or depth > _DEEP:

@@ -19,7 +19,7 @@ from migrator.resolve.project import Project
 from migrator.resolve.redefined import defined_above
 from migrator.resolve.syntax import walk
 
-from ..values import are_tensors, entry_of, given_to
+from ..values import are_tensors, entry_of, given_to, unpacking
 from .bodies import Body, bind
 from .kinds import Count, Data, Env, Function, Gathered, Known, Object, Returns, Splits, Value, either, is_whole
 from .methods import methods, properties
@@ -42,7 +42,7 @@ _READERS = frozenset(
 )
 _INHERITED = re.compile(r"^tensorflow\.data\.(TFRecord|TextLine|FixedLengthRecord)Dataset\.(?=\w)")
 """What makes a dataset is found at classes of them, too."""
-_SAME = frozenset("map batch prefetch shuffle cache with_options enumerate skip shard scan snapshot".split())
+_SAME = frozenset("map batch prefetch shuffle cache with_options enumerate shard scan snapshot".split())
 _UNCOUNTED = frozenset(
     "filter unbatch take_while flat_map interleave group_by_window rejection_resample unique".split()
 )
@@ -167,7 +167,7 @@ class Reader:
         if found is not None:
             whole = isinstance(found.node, ast.FunctionDef) and not found.node.decorator_list
             return Function(found.module, found.node, {}) if whole and isinstance(found.node, ast.FunctionDef) else None
-        statement = module.assignment(node) or _unpacking(module, node)
+        statement = module.assignment(node) or unpacking(module, node)
         if statement is not None:
             bound: Env = {}
             bind(statement.targets[0], self.value(module, statement.value), bound)
@@ -295,6 +295,9 @@ class Reader:
             return replace(base, counted=False, even=False)
         if name in _UNCOUNTED:
             return replace(base, counted=False)
+        if name == "skip":
+            count = given[0] if given else named.get("count")
+            return base if isinstance(count, Known) else replace(base, skipped=True)
         if name == "repeat":
             return _repeated(base, [*given, *named.values()])
         if name == "take":
@@ -383,14 +386,6 @@ def _of_arrays(given: list[Value], named: Env) -> Returns:
     arguments = {**dict(zip(_ARRAY_PARAMETERS, given)), **named}
     epochs = arguments.get("num_epochs", Known(1))
     return Returns(Data(epochs != Known(None) if isinstance(epochs, (Known, Count)) else None))
-
-
-def _unpacking(module: Module, node: ast.expr) -> ast.Assign | None:
-    """The statement ``name, other = …`` that a name gets its value from, if that is the only one."""
-    bindings = module.bindings(node) if isinstance(node, ast.Name) else []
-    target = module.parent(bindings[0].node) if len(bindings) == 1 and bindings[0].node is not None else None
-    statement = module.parent(target) if isinstance(target, ast.Tuple) else None
-    return statement if isinstance(statement, ast.Assign) and statement.targets == [target] else None
 
 
 def _runs_at_once(module: Module, function: ast.Lambda, last: bool) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Union
 
 from migrator.resolve.module import Module
@@ -24,6 +24,8 @@ class Data:
     """Whether it has as many elements each time that it is read: what a function generates need not."""
     batch: bool = False
     """Whether it is one batch of tensors, which an Estimator reads again and again, and no dataset yet."""
+    skipped: bool = False
+    """Whether it leaves out as many elements as only the run knows: it may be empty."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,7 @@ def either(one: Value, other: Value) -> Value:
     if isinstance(one, Data) and isinstance(other, Data):
         ends = one.ends if one.ends is other.ends else None
         both = Data(ends, one.counted and other.counted, one.even and other.even, one.fixed and other.fixed, one.batch)
+        both = replace(both, skipped=one.skipped or other.skipped)
         return both if one.batch is other.batch else None
     if one is other or (isinstance(one, (Known, Count)) and one == other):
         return one

@@ -339,6 +339,12 @@ COLUMNS = MODEL.replace(
 )
 
 
+@pytest.mark.parametrize(("count", "told"), [("2", False), ("COUNT", True)])
+def test_data_of_which_all_may_be_left_out(count: str, told: bool) -> None:
+    evaluate = f"estimator.evaluate(lambda: make_input_fn(8, 1)().skip({count}))\n"
+    assert ("Keras ends it with an error" in said(run(MODEL + ESTIMATOR + evaluate))) is told
+
+
 @pytest.mark.parametrize(
     "layer, text",
     [
