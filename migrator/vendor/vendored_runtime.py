@@ -23,7 +23,7 @@ _FIELD_OF_CLUSTERS = re.compile(r"    (eval_)?strategy: .*\n")
 """A field of `RunConfig` that only they read."""
 # How vendored models read feature columns, and how they read columns on preprocessing layers.
 _PREPROCESSED = {
-    "tf.keras.layers.DenseFeatures": "DenseFeatures",
+    "InputFeatures": "DenseFeatures",
     "LinearFeatures": "LinearColumns",
     "tf.feature_column.numeric_column(": "NumericColumn(",
     "get_dense_tensor(tf.__internal__.feature_column.FeatureTransformationCache(features), None)": "numbers(features)",

@@ -127,7 +127,7 @@ class Head:
         given = ", ".join([*([told] if told else []), *(['reduction="sum"'] if self.summed else [])])
         yield f"loss={tf}.keras.losses.{name}({given})"
         if self.summed and self.units > 1 and self.kind in ("numbers", "shares"):
-            yield f"loss_weights={self.units}"  # as Keras has the mean of the losses of an example
+            yield f"loss_weights={float(self.units)}"  # as Keras has the mean of the losses of an example
 
     def beside(self, tf: str, wanted: Keys) -> Iterator[str]:
         """Functions and classes that the loss or the metrics need."""

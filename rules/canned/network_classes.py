@@ -12,6 +12,8 @@ _SHARES = {
     "sum_by_nonzero_weights": "{tf}.cast(weights != 0, {tf}.float32)",
 }
 """What the mean of a batch is by, for reductions that Keras has not."""
+_SHAPED = {"BinaryCrossentropy", "MeanMetricWrapper"}
+"""Metrics that take labels as they are where Keras 3 gives others the shape of predictions."""
 _WORDS = {
     "DNN": "a network on feature columns",
     "Linear": "a weighted sum of feature columns",
@@ -73,7 +75,8 @@ class NetworkWriter:
     def _class(self) -> Iterator[str]:
         network = self.network
         yield f"class {self.name}({self.tf}.keras.Model):"
-        yield f'    """{self.head.words} [batch, {self.head.units}]: {_WORDS[network.kind]}."""'
+        words = _WORDS[network.kind].replace("feature columns", "features" if network.numbers else "feature columns")
+        yield f'    """{self.head.words} [batch, {self.head.units}]: {words}."""'
         yield ""
         yield f"    def __init__({', '.join(['self', *network.parameters])}):"
         yield "        super().__init__()"
@@ -100,6 +103,11 @@ class NetworkWriter:
             more = f", sparse_combiner={combiner}" if combiner in self.network.given else ""
             yield f"        self.linear_model = {self.need('LinearColumns')}({columns}{units}{more})"
             return
+        if self.network.numbers:
+            weights = f'{self.layers}.Dense({self._units}, use_bias=False, kernel_initializer="zeros", name=name)'
+            yield f"        self.columns = [{weights} for name in {columns}]"
+            yield self._bias
+            return
         keyword = "combiner=" if self.mixed and not units else ""
         more = f", {keyword}{combiner}" if combiner in self.network.given else ""
         yield f"        self.columns = [column_weights(column{units}{more}) for column in {columns}]"
@@ -116,8 +124,11 @@ class NetworkWriter:
         function = name("activation_fn", "dnn")
         activation = function if function in given else '"relu"'
         dense = f"{self.layers}.Dense(units, activation={activation})"
-        features = self.need("DenseFeatures") if self.network.preprocessed else f"{self.layers}.DenseFeatures"
-        yield f"        self.input_layer = {features}({columns})"
+        if self.network.numbers:
+            yield f"        self.feature_names = sorted({columns})"
+        else:
+            features = self.need("DenseFeatures" if self.network.preprocessed else "InputFeatures")
+            yield f"        self.input_layer = {features}({columns})"
         yield f"        self.hidden_layers = [{dense} for units in {widths}]"
         if self.network.dropout:
             yield f"        self.dropout = {self.layers}.Dropout({self.network.dropout})"
@@ -133,19 +144,28 @@ class NetworkWriter:
 
     def _call(self) -> Iterator[str]:
         summed = f"{self.tf}.add_n([column(features) for column in self.columns]) + self.bias"
+        above = ""
         if self.network.preprocessed:
             summed = "self.linear_model(features)"
+        elif self.network.numbers:
+            above = f"        sums = [column({self._number('column.name')}) for column in self.columns]"
+            summed = f"{self.tf}.add_n(sums) + self.bias"
         if not self.network.has_layers:
             yield "    def call(self, features):"
             if self.network.sums:
+                yield from [above] if above else []
                 yield f"        return {summed}"
                 return
             yield f"        batch_size = {self.tf}.shape({self.tf}.nest.flatten(features)[0])[0]"
-            yield f"        return {self.tf}.tile([self.bias], [batch_size, 1])"
+            yield f"        return {self.tf}.tile(self.bias[{self.tf}.newaxis], [batch_size, 1])"
             return
         training = bool(self.network.dropout) or self._normalized
         yield f"    def call(self, features{', training=False' if training else ''}):"
-        yield "        net = self.input_layer(features)"
+        if self.network.numbers:
+            yield f"        numbers = [{self._number('name')} for name in self.feature_names]"
+            yield f"        net = {self.tf}.concat(numbers, axis=1)"
+        else:
+            yield "        net = self.input_layer(features)"
         if self._normalized:
             yield "        for layer, norm in zip(self.hidden_layers, self.norms):"
         else:
@@ -154,7 +174,13 @@ class NetworkWriter:
         if self.network.dropout:
             inner = f"self.dropout({inner}, training=training)"
         yield f"            net = {f'norm({inner}, training=training)' if self._normalized else inner}"
+        if self.network.combined and above:
+            yield above
         yield f"        return self.{self.network.last}(net){f' + {summed}' if self.network.combined else ''}"
+
+    def _number(self, name: str) -> str:
+        """A feature of numbers, of shape ``[batch, 1]``."""
+        return f"{self.tf}.cast({self.tf}.reshape(features[{name}], [-1, 1]), {self.tf}.float32)"
 
     def _losses(self) -> Iterator[str]:
         """The methods that see labels as numbers, the weights of examples, and probabilities."""
@@ -162,6 +188,8 @@ class NetworkWriter:
         labels = "self.class_ids(y)" if "label_vocabulary" in given else "y"
         weights = "x[self.weight_column]" if weighted else "sample_weight"
         predicted = f"{self.tf}.sigmoid(y_pred)" if self.head.sees_probabilities else "y_pred"
+        texts = {**self.head.metrics(self.tf), **self.head.rare_metrics(self.tf)}
+        own = texts.keys() & set(self.metrics)
         shares, of_loss = list(self._shares()), weights
         if shares:
             of_loss = "weights"
@@ -169,8 +197,8 @@ class NetworkWriter:
         if labels != "y" or weighted:
             yield from ["", f"    def compute_loss{head}", *shares]
             yield f"        return super().compute_loss(x, {labels}, y_pred, {of_loss})"
-        if self.network.preprocessed and self.head.units == 1 and self.metrics:
-            labels = f"{self.tf}.reshape({labels}, [-1, 1])"  # metrics of Keras 3 want the shape of what is predicted
+        if self.head.units == 1 and _SHAPED & {texts[name].partition("(")[0].rpartition(".")[2] for name in own}:
+            labels = f"{self.tf}.reshape({labels}, [-1, 1])"  # these of Keras 3 want the shape of what is predicted
         if labels != "y" or weighted or predicted != "y_pred":
             yield from ["", f"    def compute_metrics{head}"]
             yield f"        return super().compute_metrics(x, {labels}, {predicted}, {weights})"
@@ -278,7 +306,8 @@ class NetworkWriter:
 
     def beside(self) -> list[str]:
         """The functions and classes that it needs, each of which a file has once."""
-        own = [self._columns()] if self.network.sums and not self.network.preprocessed else []
+        plain = self.network.preprocessed or self.network.numbers
+        own = [self._columns()] if self.network.sums and not plain else []
         scaled = (_scaled(text)[0] for text in self.network.more_metrics.values() if _scaled(text)[1])
         classes = [self._scaled_metric(name) for name in dict.fromkeys(scaled)]
         return [*own, *classes, *self.head.beside(self.tf, frozenset(self.metrics))]
@@ -325,9 +354,9 @@ class NetworkWriter:
                 """A layer with a weight for each category of a column, or for each of its numbers."""
                 if hasattr(column, "num_buckets"):
                     weights = {embedding}
-                    return {self.layers}.DenseFeatures(weights, name=column.name)
+                    return {self.need("InputFeatures")}(weights, name=column.name)
                 dense = {dense}
-                return {self.tf}.keras.Sequential([{self.layers}.DenseFeatures(column), dense], name=column.name)
+                return {self.tf}.keras.Sequential([{self.need("InputFeatures")}(column), dense], name=column.name)
         '''
         return textwrap.dedent(text).rstrip()
 

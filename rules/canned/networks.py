@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from migrator.analyse.function.errors import Unsupported
@@ -14,6 +14,7 @@ from migrator.resolve.project import Project
 from ..estimator_calls.estimator_values import Construction
 from ..inputs.feature_columns import SHARED
 from ..inputs.foreign_columns import refuse_foreign_columns
+from ..inputs.number_columns import only_numbers
 from ..loop.variables import OfCanned
 from .canned import arguments_of
 from .head_arguments import head_of
@@ -59,6 +60,8 @@ class Network:
     """Features that predictions hold as well: how the program writes their names."""
     preprocessed: bool = False
     """Whether its columns are those on preprocessing layers of Keras."""
+    numbers: bool = False
+    """Whether its columns are the names of features of numbers."""
 
     @property
     def short(self) -> str:
@@ -164,6 +167,15 @@ def network_of(project: Project, construction: Construction, features: str = "co
     keys = {_key(module, node): module.segment(node) for node in getattr(forwarded, "elts", ())}
     preprocessed = features == "preprocessing"
     return Network(construction, kind, told, head.head, weights, metrics, keys, preprocessed)
+
+
+def takes_numbers(networks: Mapping[ast.Call, Network], modules: Iterable[Module]) -> bool:
+    """Whether models may take the names of features for columns that are these numbers."""
+    combined = ("sparse_combiner", "linear_sparse_combiner")
+    plain = all(
+        not network.weights and not any(name in network.given for name in combined) for network in networks.values()
+    )
+    return plain and any(network.kind != "Baseline" for network in networks.values()) and only_numbers(modules)
 
 
 def _key(module: Module, node: ast.expr) -> str:

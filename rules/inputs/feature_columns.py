@@ -1,7 +1,7 @@
 """`tf.feature_column.input_layer` and `linear_model` inside a model_fn: layers on columns, which TensorFlow 2 still has.
 And columns that share a table, which it has in graphs alone.
 
-Keras keeps `DenseFeatures` out of Keras 3; with Keras 2 it computes the same, columns in the order of their names.
+Keras 3 has no layers for columns, which TensorFlow 2 keeps: those of the program are read by layers that need no more than these.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def input_layer(call: ast.Call, name: str, resolve: Resolve) -> Layer:
     if "trainable" in given:
         arguments.append(("trainable", given["trainable"]))
     inputs = ((None, given["features"]),)
-    return Layer("tf.keras.layers.DenseFeatures", tuple(arguments), inputs, "input_layer", columns=_EMBEDDINGS)
+    return Layer("InputFeatures", tuple(arguments), inputs, "input_layer", columns=_EMBEDDINGS, vendored=True)
 
 
 def linear_model(call: ast.Call, name: str, resolve: Resolve) -> Layer:
@@ -75,11 +75,15 @@ def sequence_input_layer(call: ast.Call, name: str, resolve: Resolve) -> Layer:
         arguments.append(("trainable", given["trainable"]))
     inputs = ((None, given["features"]),)
     return Layer(
-        "tf.keras.experimental.SequenceFeatures", tuple(arguments), inputs, "sequence_input_layer", columns=_EMBEDDINGS
+        "SequenceInputFeatures", tuple(arguments), inputs, "sequence_input_layer", columns=_EMBEDDINGS, vendored=True
     )
 
 
-_VENDORED = {"LinearFeatures": "LinearColumns"}
+_PREPROCESSING = {
+    "InputFeatures": "DenseFeatures",
+    "LinearFeatures": "LinearColumns",
+    "SequenceInputFeatures": "SequenceFeatures",
+}
 
 
 def _on_columns(rule: Callable[..., Layer]) -> Callable[..., Layer]:
@@ -87,8 +91,7 @@ def _on_columns(rule: Callable[..., Layer]) -> Callable[..., Layer]:
 
     def layer(call: ast.Call, name: str, resolve: Resolve) -> Layer:
         made = rule(call, name, resolve)
-        short = made.constructor.rpartition(".")[2]
-        return replace(made, constructor=_VENDORED.get(short, short), vendored=True)
+        return replace(made, constructor=_PREPROCESSING[made.constructor])
 
     return layer
 

@@ -22,6 +22,7 @@ from migrator.vocabulary.diagnostics import Edit
 from ..bridge.reached import reached
 from ..estimator_calls.driver import Driver
 from .feature_columns import PREPROCESSED, SHARED_SIGNATURE
+from .number_columns import number_changes
 
 _PREFIX = "tensorflow.feature_column."
 _COLUMNS = {
@@ -83,14 +84,16 @@ class ColumnEdits:
 
     def __init__(self, features: str) -> None:
         self.wanted = features == "preprocessing"
+        self.numbers = False
+        """Whether all columns are numbers by the names of features, which take their places."""
         self.shared = False
         """Whether columns of TensorFlow 1 that share a table become those of layers, where all others stay."""
         self._known: dict[str, list[Rewritten]] = {}
 
     def of(self, module: Module, need: Callable[[str, ast.AST], str]) -> list[Rewritten]:
         """Each reference with its edits; `need` asks for a helper. Raises Unsupported."""
-        if (self.wanted or self.shared) and module.path not in self._known:
-            made = _column_edits if self.wanted else _shared_edits
+        if (self.wanted or self.numbers or self.shared) and module.path not in self._known:
+            made = _column_edits if self.wanted else _number_edits if self.numbers else _shared_edits
             self._known[module.path] = list(made(module, need))
         return self._known.get(module.path, [])
 
@@ -107,10 +110,10 @@ class ColumnEdits:
 
     def modules(self, project: Project, program: Iterable[str]) -> set[str]:
         """Paths of files beside those of a program that make columns for it."""
-        if not (self.wanted or self.shared):
+        if not (self.wanted or self.numbers or self.shared):
             return set()
         modules = reached(project, [project.modules[path] for path in program], False)
-        word = b"feature_column" if self.wanted else _SHARED.encode()
+        word = b"feature_column" if self.wanted or self.numbers else _SHARED.encode()
         return {module.path for module in modules if word in module.source}
 
     def share(self, project: Project, group: list[Module]) -> bool:
@@ -164,6 +167,11 @@ def _column_edits(module: Module, need: Callable[[str, ast.AST], str]) -> Iterat
                 raise Unsupported(f"--features preprocessing has no match for tf.feature_column.{short}", node)
             named = list(_arguments(module, node, short))
             yield node, module.cst.apply([Replace(node, need(_COLUMNS[short], node)), *named])
+
+
+def _number_edits(module: Module, need: Callable[[str, ast.AST], str]) -> Iterator[Rewritten]:
+    for node, changes in number_changes(module):
+        yield node, module.cst.apply(changes)
 
 
 def _shared_edits(module: Module, need: Callable[[str, ast.AST], str]) -> Iterator[Rewritten]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from migrator.analyse.function.translate import is_none
 from migrator.analyse.results.stepvalues import StepValues, settle_step_values
@@ -19,7 +20,7 @@ from ..callbacks.class_writer import CallbackClass
 from ..callbacks.model_hooks import ModelHooks
 from ..callbacks.savers import LISTENER, listener_changes
 from ..canned.canned_models import canned_models
-from ..canned.networks import Network, is_network, network_of
+from ..canned.networks import Network, is_network, network_of, takes_numbers
 from ..distribute import tpu
 from ..distribute.distribution import speaks_of_tpus, understood_words
 from ..distribute.loops import distributed
@@ -28,6 +29,7 @@ from ..estimator_calls.checkpoint_readers import (
 )
 from ..estimator_calls.keras_estimator import MODEL_TO_ESTIMATOR
 from ..exports.signatures import Served, Signatures
+from ..inputs.preprocessing_columns import ColumnEdits
 from ..loop.flow.weights import Weights
 from ..loop.loop import Loop, NotPlain
 from ..loop.plan import loop_of, of_one_device
@@ -53,6 +55,7 @@ class LoopRewrite(FileRewrite):
     """Why programs whose loop is understood do not train by `fit` itself; empty if they do."""
     _of: dict[int, list[ModelFn]]
     _classes: CannedClasses
+    _columns: ColumnEdits
 
     @property
     def is_spread(self) -> bool:
@@ -86,6 +89,9 @@ class LoopRewrite(FileRewrite):
             return NotPlain("another program begins with its checkpoints")
         if (networks or keras) and self.distributed and not self.alone:
             return NotPlain("it may train on several devices or machines")
+        if self.features == "columns" and len(known) == len(self.constructions) and takes_numbers(known, modules):
+            self._columns.numbers = True
+            known = {call: replace(network, numbers=True) for call, network in known.items()}
         models = canned_models(known, loop)
         if isinstance(models, str):
             return NotPlain(models)

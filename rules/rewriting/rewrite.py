@@ -155,6 +155,7 @@ class ProgramRewrite(OutsideRewrite):
         check_pauses(self.loop, plans)
         if not isinstance(self.loop, Loop) and any(is_extended(c) for c in self.constructions):
             raise KeepsHelpers(self.loop.reason)
+        self._columns.numbers &= isinstance(self.loop, Loop)
         if isinstance(self.loop, Loop):
             self._drop_idle_parameters()
             self._settle_loop(self.loop)  # before what is written of a file, of which each name has to be handled
@@ -335,6 +336,3 @@ class ProgramRewrite(OutsideRewrite):
         for edit in made.call_edits():
             self._driver(self.project.modules[edit.path]).edits.append(edit)
         self._others.made.append((construction, made.name))
-
-    def _class_texts(self) -> list[str]:
-        return self._classes.texts()

@@ -7,7 +7,7 @@ import contextlib
 import functools
 import itertools
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from migrator.analyse.function.body import Body
 from migrator.analyse.function.plan import Plan
@@ -36,8 +36,6 @@ from ..model_fns.model_fns import ModelFn
 from ..model_fns.translations import translations
 from ..program.settled import estimator_values
 from .helpers import Helpers
-
-_LAYERS_OF_COLUMNS = ("tf.keras.layers.DenseFeatures", "tf.keras.experimental.SequenceFeatures")
 
 
 class Rewritten:
@@ -133,25 +131,12 @@ class Rewritten:
             names = sorted({name for helpers in users for name in helpers.vendored})
             prefixes = {"." if helpers.prefix else "" for helpers in users if CLUSTER_MODULE in helpers.modules}
             files = vendoring.vendor(names, existing, self.features, self.distributed, prefixes)
-            if names and self._has_columns(files.values()):  # else nothing would import it
-                names.append("KERAS_OF_COLUMNS")
-                files = vendoring.vendor(names, existing, self.features, self.distributed, prefixes)
             yield from (NewFile(paths[name], text) for name, text in files.items())
-
-    def _has_columns(self, helpers: Collection[str]) -> bool:
-        """Whether the models, or the texts of their helpers, have layers for feature columns that Keras 3 lacks."""
-        made = (site.layer.constructor for body in self._planned() for site in body.sites)
-        written = [*helpers, *self._class_texts(), *made]
-        return any(layer in text for text in written for layer in _LAYERS_OF_COLUMNS)
 
     def _planned(self) -> list[Body]:
         """The functions of which models and layers are made."""
         planned: list[Body] = [model.plan for model in self.model_fns.values() if model.plan]
         return planned + [sublayer.body for sublayer in self.sublayers.found.values()]
-
-    def _class_texts(self) -> list[str]:
-        """The classes that take the place of canned Estimators."""
-        return []
 
     def class_names(self) -> list[str]:
         """Names of the generated classes, and of the functions that make other models."""
@@ -168,12 +153,6 @@ class Rewritten:
         trains = isinstance(self.loop, Loop) and any(use.method == "train" for use in self.loop.uses)
         if not trains and not called & {*METHODS, "train_and_evaluate", "export_saved_model", "export_savedmodel"}:
             text = "no given file trains this Estimator: what does gets a Keras model now, so migrate it together with this"
-            yield self.first.module, self.first.call, text
-        if not any(helpers.vendored for helpers in self._helpers.values()) and self._has_columns(()):
-            text = (
-                "feature columns need Keras 2: with Keras 3 install tf_keras, and set TF_USE_LEGACY_KERAS=1, "
-                "or migrate with --features preprocessing"
-            )
             yield self.first.module, self.first.call, text
         for driver in self._drivers.values():
             for node, text in driver.remarks:
@@ -282,5 +261,4 @@ class Rewritten:
         facts["addressed"] = isinstance(self.loop, Loop) and self.loop.reads_weights
         facts["horovod"] = trains_with_horovod(self.project.modules.values())
         facts.update(self.chosen)
-        facts["keras 3"] = facts.get("keras 3", False) and not self._has_columns(())
         return facts

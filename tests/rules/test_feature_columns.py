@@ -11,12 +11,12 @@ from modelfn.programs import HELPERS, PATH, manual_reason, method, migrate, migr
     [
         (
             'input_layer(features, params["columns"])',
-            'tf.keras.layers.DenseFeatures(params["columns"])',
+            'InputFeatures(params["columns"])',
             "self.predictions(features)",
         ),
         (
             'input_layer(feature_columns=params["columns"], features=features, trainable=False)',
-            'tf.keras.layers.DenseFeatures(params["columns"], trainable=False)',
+            'InputFeatures(params["columns"], trainable=False)',
             "self.predictions(features)",
         ),
         (
@@ -49,7 +49,7 @@ def test_columns_of_sequences() -> None:
     text = migrate(model_fn(SEQUENCES.format("features, COLUMNS"), before=before))
     assert 'tf.feature_column.sequence_categorical_column_with_vocabulary_file("words", "words.txt", 9)' in text
     assert 'tf.feature_column.sequence_numeric_column("price")' in text and "contrib" not in text
-    assert "self.sequence_input_layer = tf.keras.experimental.SequenceFeatures(COLUMNS)" in method(text, "__init__")
+    assert "self.sequence_input_layer = SequenceInputFeatures(COLUMNS)" in method(text, "__init__")
     assert "x, lengths = self.sequence_input_layer(features)" in method(text, "call")
 
 
@@ -66,7 +66,7 @@ TEAMS = "COLUMNS = tf.feature_column.shared_embedding_columns([A, B], 3, 'sum', 
 def test_columns_that_share_a_table_in_one_input_layer() -> None:
     text = migrate(model_fn("predictions = tf.feature_column.input_layer(features, COLUMNS)", before=TEAMS))
     assert "shared_embedding_collection_name='teams', max_norm=1.0" in text
-    assert "self.predictions = tf.keras.layers.DenseFeatures(COLUMNS)" in text
+    assert "self.predictions = InputFeatures(COLUMNS)" in text
     inside = "columns = tf.feature_column.shared_embedding_columns([A, B], dimension=3)\n"
     text = migrate(model_fn(f"{inside}predictions = tf.feature_column.input_layer(features, columns)"))
     assert "self.columns = shared_embedding_columns([A, B], dimension=3)" in text

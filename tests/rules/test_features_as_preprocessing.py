@@ -164,7 +164,7 @@ w = tf.feature_column.numeric_column("w")
 estimator = tf.estimator.DNNClassifier([4], [tf.feature_column.numeric_column("a")], weight_column=w)
 """
     helpers = text(run(program), HELPERS)
-    assert 'self.input_layer = DenseFeatures(feature_columns, name="input_layer", autocast=False)' in helpers
+    assert 'self.input_layer = DenseFeatures(feature_columns, name="input_layer")' in helpers
     assert "tf.feature_column.numeric_column(" not in helpers and "get_dense_tensor" not in helpers
     assert "column = NumericColumn(column) if isinstance(column, str) else column" in helpers
 

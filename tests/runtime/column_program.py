@@ -1,4 +1,4 @@
-"""Compares columns on Keras preprocessing layers with the columns of TensorFlow 1; also a program, for other versions."""
+"""Compares layers on columns, kept or on Keras preprocessing layers, with TensorFlow 1; also a program, for other versions."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from migrator.runtime.columns import feature_columns
 from migrator.runtime.columns import preprocessing_categories as categories
 from migrator.runtime.columns import preprocessing_columns as columns
 from migrator.runtime.columns import preprocessing_sequences as sequences
 from migrator.runtime.columns.preprocessing_shared import shared_table_columns
+from migrator.runtime.columns.shared_embeddings import shared_embedding_columns
 
 fc, v1 = tf.feature_column, tf.compat.v1
 SUMMED = ("buckets of two", "list with buckets", "list of several", "crossed, sparse", "weighted")
@@ -59,6 +61,21 @@ class New:
     VocabularyFileSequence = sequences.VocabularyFileSequence
     NumericSequence = sequences.NumericSequence
     shared_table_columns = staticmethod(shared_table_columns)
+
+    layers = (columns.DenseFeatures, columns.LinearColumns, sequences.SequenceFeatures)
+    make_parse_example_spec = staticmethod(columns.make_parse_example_spec)
+
+
+class Kept(Old):
+    """Columns of TensorFlow, read by layers of either Keras."""
+
+    shared_table_columns = staticmethod(shared_embedding_columns)
+    layers = (
+        feature_columns.InputFeatures,
+        feature_columns.LinearFeatures,
+        feature_columns.SequenceInputFeatures,
+    )
+    make_parse_example_spec = staticmethod(fc.make_parse_example_spec)
 
 
 def features() -> dict[str, Any]:
@@ -249,7 +266,7 @@ def old_results(folder: Path) -> tuple[Results, dict[str, Any]]:
         lengths = {name: output[1] for name, output in outputs.items() if name.startswith("sequence")}
         outputs = {name: output[0] if name in lengths else output for name, output in outputs.items()}
         every = [variable for made in variables.values() for variable in made]
-        total = tf.add_n([tf.reduce_sum(output**2) for output in outputs.values()])
+        total = tf.add_n([tf.reduce_sum(tf.cast(output, tf.float32) ** 2) for output in outputs.values()])
         gradients = dict(zip([id(variable) for variable in every], v1.gradients(total, every)))
         session.run([v1.global_variables_initializer(), v1.tables_initializer()])
         for made in variables.values():
@@ -262,21 +279,17 @@ def old_results(folder: Path) -> tuple[Results, dict[str, Any]]:
     return {**found, **{f"lengths, {name}": (length, []) for name, length in ends.items()}}, specs
 
 
-def new_results(folder: Path) -> tuple[Results, dict[str, Any]]:
-    """The same of `DenseFeatures` and `LinearColumns`, in a graph function."""
+def new_results(folder: Path, make: Any) -> tuple[Results, dict[str, Any]]:
+    """The same of layers, in a graph function."""
     layers, specs = {}, {}
-    for kind, layer_class in (
-        ("dense", columns.DenseFeatures),
-        ("linear", columns.LinearColumns),
-        ("sequence", sequences.SequenceFeatures),
-    ):
-        for name, column in of_kind(kind, New, folder).items():
+    for kind, layer_class in zip(("dense", "linear", "sequence"), make.layers):
+        for name, column in of_kind(kind, make, folder).items():
             made = column if isinstance(column, list) else [column]
             layers[f"{kind} {name}"] = layer = layer_class(made)
             layer.build(None)
             for index, variable in enumerate(by_shape(layer.trainable_variables)):
                 variable.assign(_weights(index, variable.shape))
-            specs[f"{kind} {name}"] = columns.make_parse_example_spec(made)
+            specs[f"{kind} {name}"] = make.make_parse_example_spec(made)
 
     @tf.function
     def results(features: dict[str, Any]) -> Any:
@@ -284,7 +297,7 @@ def new_results(folder: Path) -> tuple[Results, dict[str, Any]]:
             outputs = {name: layer(features) for name, layer in layers.items()}
             lengths = {name: output[1] for name, output in outputs.items() if name.startswith("sequence")}
             outputs = {name: output[0] if name in lengths else output for name, output in outputs.items()}
-            total = tf.add_n([tf.reduce_sum(output**2) for output in outputs.values()])
+            total = tf.add_n([tf.reduce_sum(tf.cast(output, tf.float32) ** 2) for output in outputs.values()])
         every = [by_shape(layer.trainable_variables) for layer in layers.values()]
         return outputs, dict(zip(layers, tape.gradient(total, every))), lengths
 
@@ -307,9 +320,9 @@ def both(make: Any, folder: Path) -> dict[str, Any]:
     return {**summed, **{f"numbers: {k}": v for k, v in list(dense(make, folder).items())[:5]}}
 
 
-def differences(folder: Path) -> list[str]:
+def differences(folder: Path, make: Any) -> list[str]:
     """What differs between the old and the new columns."""
-    (old, old_specs), (new, new_specs) = old_results(folder), new_results(folder)
+    (old, old_specs), (new, new_specs) = old_results(folder), new_results(folder, make)
     found = [] if list(old) == list(new) else ["other columns"]
     for name, (output, gradients) in old.items():
         if not np.allclose(new[name][0], output, rtol=1e-6, atol=1e-6) or new[name][0].shape != output.shape:
@@ -324,8 +337,21 @@ def differences(folder: Path) -> list[str]:
     return found
 
 
+def unsaved(folder: Path, make: Any) -> list[str]:
+    """Weights of layers that a checkpoint does not hold."""
+    words = make.HashedColumn("city", 7)
+    layers = [make.layers[0]([make.EmbeddingColumn(words, 2)]), make.layers[1]([words])]
+    for layer in layers:
+        layer(features())
+    saved = [
+        shape for _, shape in tf.train.list_variables(tf.train.Checkpoint(layers=layers).save(str(folder / "saved")))
+    ]
+    return [f"a weight of shape {shape} is not saved" for shape in ([7, 2], [7, 1]) if shape not in saved]
+
+
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as temporary:
-        problems = differences(Path(temporary))
+        folder = Path(temporary)
+        problems = [text for make in (New, Kept) for text in (*differences(folder, make), *unsaved(folder, make))]
     keras = getattr(tf.keras, "__version__", "2")
     print("\n".join([*problems, f"{len(problems)} differences with Keras {keras}"]))

@@ -80,7 +80,7 @@ def test_one_column_may_stand_alone() -> None:
 def test_float64_is_bucketized_as_it_is() -> None:
     layer = LinearFeatures([columns()[1]])
     layer(features())
-    layer.column_weights["age_bucketized"].assign([[0.0], [1.0], [2.0]])
+    layer.tables.get_variable(layer.feature_columns[0], "weights").assign([[0.0], [1.0], [2.0]])
     assert layer(features()).numpy()[:, 0].tolist() == [1.0, 2.0, 1.0, 1.0]  # 0.1 is below the float32 of 0.1
 
 

@@ -7,10 +7,67 @@ from typing import Any, Callable
 
 import tensorflow as tf
 
+from migrator.runtime.columns.table_variables import tensorflow_variable
 from migrator.runtime.training.layer_summaries import when_recording, write_outputs
 
 
-class LinearFeatures(tf.keras.layers.Layer):
+class ColumnTables(tf.__internal__.feature_column.StateManager):
+    """Makes what feature columns look up weights of their layer, with Keras 2 and Keras 3."""
+
+    def create_variable(self, feature_column: Any, name: str, use_resource: bool = True, **settings: Any) -> Any:
+        weight = self._layer.add_weight(name=name, **settings)
+        self._layer._track_trackable(weight, f"{feature_column.name}/{name}", overwrite=True)  # in checkpoints
+        self._cols_to_vars_map[feature_column][name] = weight
+        return weight
+
+    def get_variable(self, feature_column: Any, name: str) -> Any:
+        return tensorflow_variable(super().get_variable(feature_column, name))
+
+
+class InputFeatures(tf.keras.layers.Layer):
+    """``tf.compat.v1.feature_column.input_layer``: dense columns side by side, in the order of their names.
+
+    Input: features by name. Output: float32 of shape ``[batch, width of all columns]``.
+    """
+
+    def __init__(self, feature_columns: Any, trainable: bool = True, name: str | None = None) -> None:
+        super().__init__(trainable=trainable, name=name, autocast=False)  # float64 features are bucketized as they are
+        columns = [feature_columns] if hasattr(feature_columns, "parse_example_spec") else feature_columns
+        self.feature_columns = sorted(columns, key=lambda column: column.name)
+
+    def build(self, input_shape: Any) -> None:
+        self.tables = ColumnTables(self, self.trainable)
+        for column in self.feature_columns:
+            with tf.name_scope(column.name):
+                column.create_state(self.tables)
+
+    def call(self, features: Any) -> tf.Tensor:
+        cache = tf.__internal__.feature_column.FeatureTransformationCache(features)
+        numbers = [column.get_dense_tensor(cache, self.tables) for column in self.feature_columns]
+        widths = [column.variable_shape.num_elements() for column in self.feature_columns]
+        return tf.concat([tf.reshape(part, [-1, width]) for part, width in zip(numbers, widths)], axis=1)
+
+
+class SequenceInputFeatures(InputFeatures):
+    """``tf.contrib.feature_column.sequence_input_layer``: columns of sequences side by side, in the order of their names.
+
+    Input: features by name. Output: float32 of shape ``[batch, time, width of all columns]``, and the lengths of the
+    sequences, int64 of shape ``[batch]``, which must be the same in all columns.
+    """
+
+    def call(self, features: Any) -> tuple[tf.Tensor, tf.Tensor]:
+        cache = tf.__internal__.feature_column.FeatureTransformationCache(features)
+        pairs = [column.get_sequence_dense_tensor(cache, self.tables) for column in self.feature_columns]
+        parts, lengths = [], [pair.sequence_length for pair in pairs]
+        for column, (steps, _) in zip(self.feature_columns, pairs):
+            shape = [*tf.unstack(tf.shape(steps)[:2]), column.variable_shape.num_elements()]
+            parts.append(tf.reshape(steps, shape))
+        checks = [tf.debugging.assert_equal(other, lengths[0]) for other in lengths[1:]]
+        with tf.control_dependencies([check for check in checks if check is not None]):
+            return tf.concat(parts, axis=-1), tf.identity(lengths[0])
+
+
+class LinearFeatures(InputFeatures):
     """``tf.compat.v1.feature_column.linear_model``: a weighted sum of columns, plus a bias.
 
     A categorical column has one row of weights per category, a dense one a row per number; all start at zero.
@@ -24,40 +81,35 @@ class LinearFeatures(tf.keras.layers.Layer):
     """
 
     def __init__(
-        self, feature_columns: Iterable[Any], units: int = 1, sparse_combiner: str = "sum", name: str = "linear_model"
+        self, feature_columns: Any, units: int = 1, sparse_combiner: str = "sum", name: str = "linear_model"
     ) -> None:
-        super().__init__(name=name, autocast=False)  # float64 features are bucketized as they are
-        columns = [feature_columns] if hasattr(feature_columns, "parse_example_spec") else feature_columns
-        self.feature_columns = sorted(columns, key=lambda column: column.name)
+        super().__init__(feature_columns, name=name)
         self.units, self.sparse_combiner = units, sparse_combiner
 
     def build(self, input_shape: Any) -> None:
-        self.state_manager = tf.__internal__.feature_column.StateManager(self, self.trainable)  # of look-up tables
-        self.column_weights = {}
+        super().build(input_shape)
         for column in self.feature_columns:
+            categorical = hasattr(column, "num_buckets")
+            rows = column.num_buckets if categorical else column.variable_shape.num_elements()
             with tf.name_scope(column.name):
-                column.create_state(self.state_manager)
-                categorical = hasattr(column, "num_buckets")
-                rows = column.num_buckets if categorical else column.variable_shape.num_elements()
-                weights = self.add_weight(name="weights", shape=(rows, self.units), initializer="zeros")
-                self.column_weights[column.name] = weights
+                self.tables.create_variable(column, "weights", shape=(rows, self.units), initializer="zeros")
         self.bias = self.add_weight(name="bias_weights", shape=(self.units,), initializer="zeros")
 
     def call(self, features: Any) -> tf.Tensor:
         cache = tf.__internal__.feature_column.FeatureTransformationCache(features)
-        sums = [self.bias]
+        sums = []
         for column in self.feature_columns:
-            weights = self.column_weights[column.name]
+            weights = self.tables.get_variable(column, "weights")
             if hasattr(column, "num_buckets"):
-                ids, id_weights = column.get_sparse_tensors(cache, self.state_manager)
+                ids, id_weights = column.get_sparse_tensors(cache, self.tables)
                 shape = [tf.shape(ids)[0], -1]
                 ids = tf.sparse.reshape(ids, shape)
                 id_weights = None if id_weights is None else tf.sparse.reshape(id_weights, shape)
                 sums.append(tf.nn.safe_embedding_lookup_sparse(weights, ids, id_weights, self.sparse_combiner))
             else:
-                numbers = column.get_dense_tensor(cache, self.state_manager)
+                numbers = column.get_dense_tensor(cache, self.tables)
                 sums.append(tf.reshape(numbers, [-1, weights.shape[0]]) @ weights)
-        return sum(sums[1:]) + sums[0]
+        return sum(sums) + self.bias
 
 
 class DenseNetwork(tf.keras.layers.Layer):
@@ -88,7 +140,7 @@ class DenseNetwork(tf.keras.layers.Layer):
     ) -> None:
         super().__init__(name=name, autocast=False)
         self.summary_scope = summary_scope
-        self.input_layer = tf.keras.layers.DenseFeatures(feature_columns, name="input_layer", autocast=False)
+        self.input_layer = InputFeatures(feature_columns, name="input_layer")
         self.hidden_layers = []
         for index, width in enumerate(hidden_units):
             layers = [tf.keras.layers.Dense(width, activation_fn, name=f"hiddenlayer_{index}")]
@@ -100,7 +152,7 @@ class DenseNetwork(tf.keras.layers.Layer):
         self.logits_layer = tf.keras.layers.Dense(units, name="logits")
 
     def call(self, features: Any, training: bool = False) -> tf.Tensor:
-        net = self.input_layer(features, training=training)
+        net = self.input_layer(features)
         outputs = {}
         for index, layers in enumerate(self.hidden_layers):
             for layer in layers:

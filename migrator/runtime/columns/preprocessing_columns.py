@@ -13,6 +13,7 @@ import numpy as np
 import tensorflow as tf
 
 from migrator.runtime.columns.preprocessing_categories import raw_feature
+from migrator.runtime.columns.table_variables import tensorflow_variable
 
 
 class NumericColumn:
@@ -113,12 +114,14 @@ class EmbeddingColumn:
             stddev=1 / math.sqrt(self.width)
         )  # one gives the same numbers again
         with tf.name_scope(scope):
-            return layer.add_weight(
+            table = layer.add_weight(
                 name="embedding_weights",
                 shape=self.table_shape,
                 initializer=self.initializer or default,
                 trainable=layer.trainable and self.trainable,
             )
+        layer._track_trackable(table, f"{scope}/embedding_weights", overwrite=True)  # for checkpoints
+        return table
 
     def numbers(self, features: Mapping[str, Any], table: Any = None) -> tf.Tensor:
         """float32 of shape ``[batch, dimension]``, or ``[batch, time, dimension]``, looked up in `table`."""
@@ -131,10 +134,8 @@ def combined_rows(
     """The rows of `table` for the categories of each example, combined; zeros where there are none."""
     ids = column.ids(features)
     weights = column.weights(features) if hasattr(column, "weights") else None
-    inner = getattr(table, "value", None)
-    if inner is not None and not callable(inner):
-        table = inner  # the variable of TensorFlow in one of Keras 3
-    return tf.nn.safe_embedding_lookup_sparse(table, ids, weights, combiner, max_norm=max_norm)
+    variable = tensorflow_variable(table)
+    return tf.nn.safe_embedding_lookup_sparse(variable, ids, weights, combiner, max_norm=max_norm)
 
 
 def sorted_columns(feature_columns: Any) -> list[Any]:
@@ -202,6 +203,7 @@ class LinearColumns(tf.keras.layers.Layer):
             rows = column.num_buckets if hasattr(column, "ids") else column.width
             with tf.name_scope(column.name):
                 weights = self.add_weight(name="weights", shape=(rows, self.units), initializer="zeros")
+            self._track_trackable(weights, f"{column.name}/weights", overwrite=True)  # for checkpoints
             self.column_weights[column.name] = weights
         self.bias = self.add_weight(name="bias_weights", shape=(self.units,), initializer="zeros")
         super().build(input_shape)

@@ -8,6 +8,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from migrator.runtime.columns.table_variables import tensorflow_variable
+
 SHARED_TABLES: Any = weakref.WeakKeyDictionary()
 """The tables that columns share, by the layer that reads them and by name."""
 
@@ -86,7 +88,7 @@ class SharedTables:
 
     def of(self, state_manager: Any) -> Any:
         """The table of the layer behind `state_manager`."""
-        return SHARED_TABLES[state_manager._layer][self.name]
+        return tensorflow_variable(SHARED_TABLES[state_manager._layer][self.name])
 
     def create(self, column: SharedEmbeddingColumn, state_manager: Any) -> None:
         """Creates the table of the layer behind `state_manager`, unless another column has done so."""
@@ -98,8 +100,8 @@ class SharedTables:
             tables[self.name] = state_manager.create_variable(
                 column,
                 "embedding_weights",
-                (self.rows, self.dimension),
-                tf.float32,
+                shape=(self.rows, self.dimension),
+                dtype=tf.float32,
                 trainable=self.trainable,
                 initializer=self.initializer or tf.keras.initializers.TruncatedNormal(0.0, self.dimension**-0.5),
             )

@@ -22,7 +22,7 @@ def input_fn(repeat=1):
     return tf.data.Dataset.from_tensor_slices(data).repeat(repeat).batch(2)
 
 
-COLUMNS = [tf.feature_column.numeric_column("x")]
+COLUMNS = [tf.feature_column.numeric_column("x", 1)]
 """
 TRAIN = "estimator.train(lambda: input_fn(None), steps=5)\n"
 
@@ -56,7 +56,7 @@ def test_a_network() -> None:
 
             def __init__(self, hidden_units, feature_columns, n_classes, dropout):
                 super().__init__()
-                self.input_layer = tf.keras.layers.DenseFeatures(feature_columns)
+                self.input_layer = InputFeatures(feature_columns)
                 self.hidden_layers = [tf.keras.layers.Dense(units, activation="relu") for units in hidden_units]
                 self.dropout = tf.keras.layers.Dropout(dropout)
                 self.logits = tf.keras.layers.Dense(n_classes)
@@ -141,7 +141,7 @@ def test_a_function_gives_compile_the_optimizer_that_it_gave_a_maker_of() -> Non
     text = written("DNNClassifier([3], COLUMNS, optimizer=make_optimizer('decayed'))", tf="tensorflow", before=FACTORY)
     decayed = "tf.keras.optimizers.schedules.ExponentialDecay(0.1, 10, 0.9)"
     assert f"        optimizer = tf.keras.optimizers.legacy.Ftrl({decayed})\n" in text
-    assert "model.compile(optimizer=make_optimizer('decayed'), loss=" in text and "lambda" not in text
+    assert "model.compile(optimizer=make_optimizer('decayed'), loss=" in text and "lambda:" not in text
 
 
 @pytest.mark.parametrize("rate", ["tf1.train.exponential_decay(0.1, tf1.train.get_global_step(), 10, 0.9)"])
@@ -296,7 +296,7 @@ def test_several_of_one_kind_share_a_class() -> None:
         "third = tf.estimator.DNNClassifier([3], COLUMNS)\nthird.train(input_fn)\n"
     )
     text = joined(migrate(source.replace("COLUMNS = [", "MORE = []\nCOLUMNS = [")))
-    assert text.count("\nclass ") == 2 and text.count("def column_weights(") == 1
+    assert text.count("(tf.keras.Model):") == 2 and text.count("def column_weights(") == 1
     assert "first = LinearClassifier(COLUMNS)\nfirst.compile(optimizer=tf.keras.optimizers.Ftrl(0.2), " in text
     assert "second = LinearClassifier(COLUMNS + MORE)\nsecond.compile(optimizer=tf.keras.optimizers.SGD(0.2), " in text
     assert "third = DNNClassifier([3], COLUMNS)\nthird.compile(" in text

@@ -15,7 +15,7 @@ def input_fn(repeat=1):
     return tf.data.Dataset.from_tensor_slices(data).repeat(repeat).batch(2)
 
 
-COLUMNS = [tf.feature_column.numeric_column("x")]
+COLUMNS = [tf.feature_column.numeric_column("x", 1)]
 
 
 """

@@ -12,7 +12,7 @@ def input_fn():
     return tf.data.Dataset.from_tensor_slices(({"x": [1.0, 2.0]}, [0, 1])).batch(2)
 
 
-COLUMNS = [tf.feature_column.numeric_column("x")]
+COLUMNS = [tf.feature_column.numeric_column("x", 1)]
 
 
 """
