@@ -40,7 +40,7 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
 
 
     def model_fn(features, labels, mode):
-        tf.losses.add_loss(tf.add_n([0.1 * tf.nn.l2_loss(v) for v in tf.trainable_variables() if "kernel" in v.name]))
+        tf.losses.add_loss(tf.reduce_sum([0.1 * tf.nn.l2_loss(v) for v in tf.trainable_variables() if "kernel" in v.name]))
     ```
     """
     for loop in walk(function):
@@ -60,19 +60,20 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
         file = module.cst
         condition = " if {test}" if test is not None else ""
         holes = {"test": file.expression(test)} if test is not None else {}
+        added = "add_n" if test is None else "reduce_sum"  # the first one takes no empty list
         made = expr(
-            f"{{tf}}.add_n([{{loss}} for {{v}} in {{listed}}{condition}])",
+            f"{{tf}}.{added}([{{loss}} for {{v}} in {{listed}}{condition}])",
             tf=root[0], loss=file.expression(loss), v=loop.target.id, listed=file.expression(listed), **holes,
         )  # fmt: skip
         keyword = next((each for each in call.keywords if each.value is loss), None)
         at = call.args.index(loss) if keyword is None else 0
-        added = with_arguments(
+        collected = with_arguments(
             file.call(call),
             drop=[at] if keyword is None else [str(keyword.arg)],
             insert={at: [made]} if keyword is None else {},
             add={} if keyword is None else {str(keyword.arg): made},
         )
-        return Change.of(module, Replace(loop, statements("{added}", added=added)))
+        return Change.of(module, Replace(loop, statements("{collected}", collected=collected)))
     return []
 
 

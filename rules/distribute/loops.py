@@ -11,7 +11,7 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.plan import Plan
 from migrator.analyse.function.translate import is_none
 from migrator.analyse.training.trainop import train_op
-from migrator.analyse.variables.partitioning import has_partitioners
+from migrator.analyse.variables.partitioners import has_partitioners
 from migrator.resolve.module import Module
 from migrator.resolve.text import Spans
 

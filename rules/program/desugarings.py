@@ -61,9 +61,10 @@ from ..desugar import (
     unread_hooks,
     unread_returns,
     unset_arguments,
+    unswitched_choices,
 )
 from ..distribute import cluster_sizes
-from ..estimator_calls import idle_sessions
+from ..estimator_calls import idle_sessions, named_results
 from ..experiments import namespaces, run_configs, spelled
 from ..exports import named_placeholders, returned_receivers, split_receivers
 from ..hooks import logged_modes, logging_classes, made_hooks, nested_hooks, writer_caches
@@ -212,6 +213,7 @@ FUNCTIONS: tuple[Desugaring[OfFunction], ...] = (
     known_nones.expand,
     hoisted_counts.expand,
     collected_turns.expand,
+    unswitched_choices.expand,
     unpaired_metrics.expand,
     metric_tables.expand,
     metric_loops.expand,
@@ -240,6 +242,7 @@ FUNCTIONS: tuple[Desugaring[OfFunction], ...] = (
 """Those of a whole function that a model_fn reaches, or of the model_fn, when no call of any is left to rewrite."""
 
 PLAIN: tuple[Desugaring[OfFiles], ...] = (
+    named_results.expand,
     made_hooks.expand,
     clocked_saves.expand,
     cluster_sizes.expand,

@@ -23,9 +23,9 @@ BODY = """[
 ]"""
 
 
-def program(train: str, body: str = LAYERS) -> str:
+def program(train: str, body: str = LAYERS, before: str = "import re\n") -> str:
     return model_fn(
-        body, end=f"{LOSS}\noptimizer = tf.train.GradientDescentOptimizer(0.1)\n{train}\n{SPEC}", before="import re\n"
+        body, end=f"{LOSS}\noptimizer = tf.train.GradientDescentOptimizer(0.1)\n{train}\n{SPEC}", before=before
     )
 
 
@@ -327,3 +327,69 @@ def test_layers_of_conditions_that_nobody_lists_are_made_as_before() -> None:
         migrate(program(f"train_op = optimizer.minimize(loss, {STEP})", CONDITIONS.format(orelse=""))), "__init__"
     )
     assert "None" not in made
+
+
+ENCODER = """
+def encoder(x, training):
+    with tf.variable_scope("encoder"{scope}):
+        table = tf.get_variable("table", [4, 3])
+        scale = tf.get_variable("scale", [3])
+        x = tf.matmul(x, table) * scale
+        for i in range(params_of_all["depth"]):
+            x = tf.layers.dense(x, 3, name="fc_%d" % i)
+        return tf.layers.batch_normalization(x, training=training, name="bn")
+
+
+params_of_all = {{"depth": 2}}
+"""
+ENCODED = """
+hidden = encoder(features["x"], mode == tf.estimator.ModeKeys.TRAIN)
+predictions = tf.layers.dense(hidden, 1, name="out")
+"""
+FROZEN = "[v for v in tf.trainable_variables() if {}]"
+
+
+def frozen(asked: str, scope: str = "") -> str:
+    """A program that trains some variables, among which are some of a helper."""
+    run = "with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):\n    "
+    train = f"{run}train_op = optimizer.minimize(loss, {STEP}, var_list={FROZEN.format(asked)})"
+    return program(train, ENCODED, ENCODER.format(scope=scope))
+
+
+@pytest.mark.parametrize(
+    ("asked", "written"),
+    [
+        ("not v.name.startswith('encoder/table')", "variable is not self.encoder.table]"),
+        ("v.name not in ('encoder/table:0',)", ""),
+        (
+            "'encoder/table' not in v.name and 'encoder/scale' not in v.name",
+            "if variable is not self.encoder.table and variable is not self.encoder.scale",
+        ),
+        ("'encoder/scale' in v.name or 'table' in v.name", "[self.encoder.table, self.encoder.scale]"),
+    ],
+)
+def test_all_but_some_variables_of_a_helper(asked: str, written: str) -> None:
+    if not written:
+        assert "what is asked of the name of a variable is not followed" in manual_reason(frozen(asked))
+        return
+    step = " ".join(method(migrate(frozen(asked)), "train_step").split())
+    assert written in step
+
+
+@pytest.mark.parametrize(
+    ("asked", "scope"),
+    [
+        ("not v.name.startswith('encoder/table')", ", partitioner=tf.fixed_size_partitioner(2)"),
+        ("'encoder/fc_0' not in v.name", ""),
+        ("'beta' not in v.name", ""),
+    ],
+)
+def test_shards_and_variables_without_an_attribute_are_left_alone(asked: str, scope: str) -> None:
+    assert "has some of those of one layer" in manual_reason(frozen(asked, scope))
+
+
+def test_an_option_that_freezes_variables() -> None:
+    step = " ".join(
+        method(migrate(frozen("not params['freeze'] or 'encoder/table' not in v.name")), "train_step").split()
+    )
+    assert "if variable is not self.encoder.table] if self.params['freeze'] else self.trainable_variables" in step

@@ -7,18 +7,13 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
-from migrator.analyse.function.translate import is_none
 from migrator.analyse.layers.helperbodies import HelperBody
+from migrator.analyse.variables.partitioners import given_partitioner, has_partitioners, own_partitioners
 from migrator.analyse.variables.scopes import VARIABLE_SCOPE, names_made, scope_calls
 
 if TYPE_CHECKING:
     from migrator.analyse.function.body import Body
     from migrator.analyse.layers.site import Site
-
-
-def given_partitioner(call: ast.Call) -> ast.expr | None:
-    """The partitioner that a call of `variable_scope` or `get_variable` gives."""
-    return next((k.value for k in call.keywords if k.arg == "partitioner" and not is_none(k.value)), None)
 
 
 def scope_partitioner(plan: Body, node: ast.With) -> ast.expr | None:
@@ -30,7 +25,7 @@ def scope_partitioner(plan: Body, node: ast.With) -> ast.expr | None:
 
 def only_partitioner(plan: Body) -> ast.expr | None:
     """The one partitioner of a model_fn, None where it has none or several."""
-    found = {} if by_scope(plan) else {ast.dump(node): node for node in _own(plan)}
+    found = {} if by_scope(plan) else {ast.dump(node): node for node in own_partitioners(plan)}
     return next(iter(found.values()), None)
 
 
@@ -45,7 +40,7 @@ def by_scope(plan: Body) -> bool:
     In a helper any does, as the strategy of the model knows nothing of it.
     """
     inside = any(has_partitioners(site.layer.helper) for site in plan.sites if site.layer.helper is not None)
-    apart = inside or isinstance(plan, HelperBody) or len({ast.dump(node) for node in _own(plan)}) > 1
+    apart = inside or isinstance(plan, HelperBody) or len({ast.dump(node) for node in own_partitioners(plan)}) > 1
     if apart:
         for site in plan.sites:
             if (site.layer.late or site.layer.built) and any(_around(plan, site)):
@@ -65,16 +60,3 @@ def _around(plan: Body, site: Site) -> Iterator[ast.expr]:
         found = given_partitioner(call)
         if found is not None:
             yield found
-
-
-def _own(plan: Body) -> list[ast.expr]:
-    """All partitioners that a function names."""
-    calls = [call for leaf in plan.flow.leaves for call in scope_calls(plan, leaf)]
-    found = [given_partitioner(call) for call in (*calls, *(site.call for site in plan.sites))]
-    return [node for node in found if node is not None]
-
-
-def has_partitioners(plan: Body) -> bool:
-    """Whether a function names partitioners, or a helper that it calls."""
-    inner = [site.layer.helper for site in plan.sites if site.layer.helper is not None]
-    return bool(_own(plan)) or any(has_partitioners(helper) for helper in inner)

@@ -84,7 +84,9 @@ def _holding(text: str, wanted: bool, part: Part) -> Choice:
     return Choice(lambda name: (text in part(name)) is wanted, between)
 
 
-def _inverted(choice: Choice) -> Choice:
+def inverted(choice: Choice) -> Choice:
+    """All variables but those of a choice."""
+
     def between(start: str, end: str) -> bool | None:
         found = choice.between(start, end)
         return None if found is None else not found
@@ -101,7 +103,7 @@ def _both(choices: Sequence[Choice]) -> Choice:
 
 
 def _either(choices: Sequence[Choice]) -> Choice:
-    return _inverted(_both([_inverted(choice) for choice in choices]))
+    return inverted(_both([inverted(choice) for choice in choices]))
 
 
 def listed(plan: Body, node: ast.AST | None) -> Choice | None:
@@ -195,7 +197,7 @@ class _Test:
         """``"head" in v.name``, ``v.name.startswith("head")``, ``v not in others`` and the like; None for other questions."""
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             inner = self.choice(node.operand)
-            return None if inner is None else _inverted(inner)
+            return None if inner is None else inverted(inner)
         if isinstance(node, ast.BoolOp):
             parts = [self.choice(value) for value in node.values]
             known = [part for part in parts if part is not None]
@@ -211,7 +213,7 @@ class _Test:
             wanted = isinstance(operator, ast.In)
             if isinstance(left, ast.Name) and left.id == self.variable:
                 others = in_list(self.plan, right, self.at)
-                return others if others is None or wanted else _inverted(others)
+                return others if others is None or wanted else inverted(others)
             part, text = self._part(right), _text(left)
             if part is None or text is None:
                 return None
@@ -223,7 +225,7 @@ class _Test:
             if part is None or text is None:
                 return None
             same = _whole(lambda name: name == text, part)
-            return same if isinstance(operator, ast.Eq) else _inverted(same)
+            return same if isinstance(operator, ast.Eq) else inverted(same)
         return None
 
     def _called(self, node: ast.Call) -> Choice | None:

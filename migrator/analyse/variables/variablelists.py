@@ -6,24 +6,55 @@ import ast
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.variables.partitioners import has_partitioners
 from migrator.analyse.variables.scopes import names_made, scope_prefix, variable_pairs
-from migrator.analyse.variables.variablechoices import Choice
+from migrator.analyse.variables.variablechoices import Choice, inverted
 
 if TYPE_CHECKING:
     from migrator.analyse.function.body import Body
     from migrator.analyse.layers.site import Site
 
+_MANY = 4
+"""Of so many variables a list says which it has, not which it has not."""
+_SOME = "a list of variables has some of those of one layer"
+
 
 def written(plan: Body, choice: Choice, node: ast.AST) -> str:
-    """The list of the chosen variables by the attributes of the model. Raises Unsupported where some are not known."""
+    """The list of the chosen variables by the attributes of the model, or of all but the others. Raises Unsupported where
+    neither is known."""
+    try:
+        held = _held(plan, choice, node)
+    except Unsupported as problem:
+        others = _others(plan, choice, node) if problem.reason == _SOME else []
+        if not others:
+            raise
+        tests = " and ".join(f"variable is not {other}" for other in others)
+        return f"[variable for variable in self.trainable_variables if {tests}]"
     parts = []
-    for site, paths in _held(plan, choice, node):
+    for site, paths in held:
         parts += [f"self.{path}" for path in paths] or [_part(plan, site, node)]
     if not parts:
         raise Unsupported("a list of variables is empty", node)
     if len(parts) == 1 and parts[0].endswith(".trainable_variables"):
         return parts[0][1:]
     return f"[{', '.join(parts)}]"
+
+
+def _others(plan: Body, choice: Choice, node: ast.AST) -> list[str]:
+    """The variables that are not chosen, where each is an attribute; else none."""
+    if has_partitioners(plan):  # an attribute is none of the shards that are trained
+        return []
+    try:
+        held = _held(plan, inverted(choice), node)
+    except Unsupported:
+        return []
+    found = [f"self.{path}" for _, paths in held for path in paths]
+    for site, paths in held:
+        if not paths:
+            if not site.layer.weight or site.loops or any(isinstance(frame.node, ast.If) for frame in site.leaf.arms):
+                return []
+            found.append(f"self.{site.attribute}{'.embeddings' if site.embedding else ''}")
+    return found if len(found) < _MANY else []
 
 
 def sites_of(plan: Body, choice: Choice, node: ast.AST) -> list[Site]:
@@ -55,7 +86,7 @@ def _held(plan: Body, choice: Choice, node: ast.AST) -> list[tuple[Site, list[st
         else:
             answers = _by_scope(plan, site, choice, node)
         if len(answers) > 1 and not paths:
-            raise Unsupported("a list of variables has some of those of one layer", node)
+            raise Unsupported(_SOME, node)
         if True in answers and is_trained(site):
             held.append((site, paths))
     return held
@@ -64,9 +95,11 @@ def _held(plan: Body, choice: Choice, node: ast.AST) -> list[tuple[Site, list[st
 def _single(variables: list[tuple[str, tuple[Site, ...], set[bool]]]) -> list[str]:
     """The paths to the chosen ones of several variables; none where not each has a path of its own."""
     for path, sites, answers in variables:
+        if len(answers) > 1:
+            return []
         plain = not any(site.loops or site.first or site.layer.moving for site in sites)
         once = not any(isinstance(frame.node, ast.If) for site in sites for frame in site.leaf.arms)
-        if "*" in path or len(answers) > 1 or not plain or not once or not all(map(is_trained, sites)):
+        if True in answers and ("*" in path or not plain or not once or not all(map(is_trained, sites))):
             return []
     return [path for path, _, answers in variables if True in answers]
 

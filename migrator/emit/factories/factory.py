@@ -16,7 +16,8 @@ from migrator.analyse.statements.names import reads
 from migrator.analyse.statements.negation import negated
 from migrator.analyse.training.optimizervalues import is_training
 from migrator.analyse.training.rates import rate_rows
-from migrator.analyse.variables.partitioning import has_partitioners, only_partitioner, splits_some
+from migrator.analyse.variables.partitioners import has_partitioners
+from migrator.analyse.variables.partitioning import only_partitioner, splits_some
 from migrator.analyse.variables.startvalues import METHOD as START
 from migrator.analyse.variables.startvalues import names_kept
 from migrator.emit.classwriter import parameter

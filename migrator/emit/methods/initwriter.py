@@ -17,7 +17,8 @@ from migrator.analyse.statements.lengths import written
 from migrator.analyse.statements.names import enumerated, reads, targets
 from migrator.analyse.statements.shapes import on_shapes
 from migrator.analyse.statements.walks import Loop, parts, static_parts
-from migrator.analyse.variables.partitioning import by_scope, given_partitioner, partitioners_of, scope_partitioner
+from migrator.analyse.variables.partitioners import given_partitioner
+from migrator.analyse.variables.partitioning import by_scope, partitioners_of, scope_partitioner
 from migrator.analyse.variables.scopes import counted_by
 from migrator.emit.expressions import Shared
 from migrator.emit.writer import Writer

@@ -25,6 +25,11 @@ def test_a_tuple() -> None:
     assert text == f"history = {FIT}.history\n{METRICS}\n{STEP}\nresult = metrics, []\nprint(result)"
 
 
+def test_what_is_shown_gets_a_name() -> None:
+    text = read(f"print('all', {CALL})")
+    assert text == f"history = {FIT}.history\n{METRICS}\n{STEP}\nresults = metrics, []\nprint('all', results)"
+
+
 def test_the_metrics_alone() -> None:
     text = read(f"metrics, _ = {CALL}\nprint(metrics)")
     assert text == f"history = {FIT}.history\n{METRICS}\n{STEP}\nprint(metrics)"
@@ -54,7 +59,11 @@ def test_what_a_function_returns(use: str, returned: bool) -> None:
 
 @pytest.mark.parametrize(
     ("line", "evaluated"),
-    [(f"print({CALL})", ""), (f"result = {CALL}\nprint(result)", EXPORTER), (f"a = b = {CALL}\nprint(a)", "")],
+    [
+        (f"print(next(lines), {CALL})", ""),
+        (f"result = {CALL}\nprint(result)", EXPORTER),
+        (f"a = b = {CALL}\nprint(a)", ""),
+    ],
 )
 def test_helpers_where_more_is_read(line: str, evaluated: str) -> None:
     specs = SPECS.replace("steps=None", f"steps=None{evaluated}")
