@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator, Sequence
 
 from migrator.normalise.desugaring import Desugaring
@@ -10,7 +11,7 @@ from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.spelled import spelled
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
-from migrator.rewrite import statements
+from migrator.rewrite import Statement, statements
 
 from ..loop.specs import TRAIN_AND_EVALUATE
 
@@ -51,10 +52,8 @@ def _found(module: Module) -> Iterator[list[Change]]:
         alone = call in around.args and isinstance(module.parent(around), ast.Expr) and not around.keywords
         calls = any(isinstance(part, ast.Call) for other in (around.func, *others) for part in walk(other))
         if alone and not calls and all(isinstance(other, _PLAIN) for other in (around.func, *others)):
-            value = module.cst.expression(call)
-            yield spelled(
-                module,
-                call,
-                "results",
-                lambda name, value=value: statements("{name} = {value}", name=name, value=value),
-            )
+            yield spelled(module, call, "results", functools.partial(_named, module, call))
+
+
+def _named(module: Module, call: ast.Call, name: str) -> list[Statement]:
+    return statements("{name} = {value}", name=name, value=module.cst.expression(call))

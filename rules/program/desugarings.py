@@ -118,7 +118,7 @@ from ..optimizers import (
     optimize_loss,
     optimizer_wrappers,
 )
-from ..recurrent import dropout_by_condition, plain_loops, zero_states
+from ..recurrent import dropout_by_condition, handed_probabilities, plain_loops, zero_states
 from ..symbols import package_aliases, step_keys
 from . import handed_imports
 
@@ -212,6 +212,7 @@ FUNCTIONS: tuple[Desugaring[OfFunction], ...] = (
     settled_choices.expand,
     known_nones.expand,
     hoisted_counts.expand,
+    handed_probabilities.expand,
     collected_turns.expand,
     unswitched_choices.expand,
     unpaired_metrics.expand,

@@ -92,7 +92,7 @@ def _of_values(module: Module, call: ast.Call) -> list[Change]:
     if how not in ("keep_prob", "rate") or not isinstance(inputs, ast.Name) or not _is_number(module, share):
         return []
     test = _needed(condition.test, [share])
-    if not _in_training(module, test):
+    if not in_training(module, test):
         return []
     layers = ".contrib.layers.dropout" if how == "keep_prob" else ".layers.dropout"
     phase = "is_training" if how == "keep_prob" else "training"
@@ -112,10 +112,10 @@ def _instead(module: Module, condition: ast.If, new: Statement, inner: Statement
     return Change.of(module, Replace(condition, new.with_changes(leading_lines=lines)))
 
 
-def _in_training(module: Module, test: ast.expr) -> bool:
+def in_training(module: Module, test: ast.expr) -> bool:
     """Whether a condition is that of training, or a name for it, maybe with another one on numbers: ``training and keep < 1``."""
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
-        others = [value for value in test.values if not _in_training(module, value)]
+        others = [value for value in test.values if not in_training(module, value)]
         return len(others) < len(test.values) and all(_is_number(module, value) for value in others)
     if isinstance(test, ast.Name):
         bindings = module.bindings(test)
