@@ -16,6 +16,7 @@ _ESTIMATOR = re.compile(
     r"\b(the|an?|our|your|this)( custom| canned)? (?:tf\.estimator\.)?(?:tpu)?estimator\b(?![.(])", re.IGNORECASE
 )
 """``the Estimator``, and not the name of a class."""
+_TIMES = re.compile(rb"\b(start_delay_secs|throttle_secs)\s*=")
 
 
 def has_comments(module: Module, node: ast.AST) -> bool:
@@ -32,6 +33,12 @@ def comments(module: Module, start: int, end: int) -> Iterator[tuple[int, str]]:
         if token.type == tokenize.COMMENT:
             column = len(token.line[: token.start[1]].encode()) - (1 if token.start[0] == 1 else 0)
             yield start + lines[token.start[0] - 1] + column, token.string
+
+
+def of_lost_times(module: Module, at: int) -> bool:
+    """Whether a comment stands behind an argument that says when to evaluate, and has no match: ``throttle_secs=60,  # …``"""
+    before = module.source[module.source.rfind(b"\n", 0, at) + 1 : at]
+    return _TIMES.search(before) is not None
 
 
 def of_a_model(module: Module, statement: ast.stmt) -> list[Edit]:

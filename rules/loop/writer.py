@@ -19,7 +19,7 @@ from ..distribute.spread import Spread
 from ..distribute.task_reads import resolver_of, task_text
 from ..estimator_calls.estimator_values import Construction
 from ..exports.exportwriter import ExportWriter
-from .comments import comments
+from .comments import comments, of_lost_times
 from .flow.handed import Handed
 from .flow.pauses import is_new, until
 from .inputs import Input
@@ -331,6 +331,7 @@ class LoopWriter:
             if spec.statement is not None:
                 kept = self._kept(use)
                 found = comments(self.module, *self.module.span(spec.statement))
+                found = ((at, text) for at, text in found if not of_lost_times(self.module, at))
                 lines = [text for at, text in found if not within((at, at + 1), kept)]
                 yield from self.page.instead(spec.statement, lines)
 
@@ -404,7 +405,8 @@ class LoopWriter:
         if b"#" not in module.source[start:end]:
             return
         kept = self._kept(use)
-        lines = [text for at, text in comments(module, start, end) if not within((at, at + 1), kept)]
+        found = ((at, text) for at, text in comments(module, start, end) if not of_lost_times(module, at))
+        lines = [text for at, text in found if not within((at, at + 1), kept)]
         if lines:
             yield from self.page.above(module.statement(use.call), lines)
 

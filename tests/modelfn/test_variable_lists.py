@@ -393,3 +393,46 @@ def test_an_option_that_freezes_variables() -> None:
         method(migrate(frozen("not params['freeze'] or 'encoder/table' not in v.name")), "train_step").split()
     )
     assert "if variable is not self.encoder.table] if self.params['freeze'] else self.trainable_variables" in step
+
+
+TURNS = """
+total = tf.layers.dense(features["x"], 1, name="body")
+{before}for {head}:
+    total += tf.layers.dense(features["x"], 1, name={name})
+predictions = total
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "head", "name", "asked"),
+    [
+        ("", "task in ('ctr', 'cvr')", "'gate_' + task", "'ctr' in v.name or 'body' in v.name"),
+        ("", "task in ('ctr', 'cvr')", "'gate_%s' % task", "'ctr' not in v.name"),
+        ("tasks = ['ctr', 'cvr']\n", "task in tasks", "'gate_' + task", "'ctr' not in v.name"),
+        ("", "task in params['tasks']", "'gate_' + task", "'ctr' not in v.name"),
+        ("", "task, units in params['tasks'].items()", "'gate_' + task", "'ctr' not in v.name"),
+    ],
+)
+def test_texts_that_turns_give_to_names_decide(before: str, head: str, name: str, asked: str) -> None:
+    body = TURNS.format(before=before, head=head, name=name)
+    listed = f"[v for v in tf.trainable_variables() if {asked}]"
+    reason = manual_reason(program(f"train_op = optimizer.minimize(loss, {STEP}, var_list={listed})", body))
+    assert "has some of those of one layer" in reason
+
+
+@pytest.mark.parametrize(
+    ("head", "name", "asked"),
+    [
+        ("task in ('ctr', 'cvr')", "'gate_' + task", "'gate' in v.name"),
+        ("task in params['tasks']", "'gate_' + task", "v.name.startswith('gate')"),
+        ("i, task in enumerate(params['tasks'])", "'gate_%d' % i", "'body' not in v.name"),
+        ("i in range(params['depth'])", "'gate_%d' % i", "'body' not in v.name"),
+    ],
+)
+def test_turns_that_are_chosen_alike(head: str, name: str, asked: str) -> None:
+    body = TURNS.format(before="", head=head, name=name)
+    listed = f"[v for v in tf.trainable_variables() if {asked}]"
+    step = method(
+        migrate(program(f"train_op = optimizer.minimize(loss, {STEP}, var_list={listed})", body)), "train_step"
+    )
+    assert "self.gate_layers for variable" in step and "self.body" not in step

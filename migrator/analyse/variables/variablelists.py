@@ -6,9 +6,11 @@ import ast
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
+from migrator.analyse.statements.names import enumerated, is_count, reads
 from migrator.analyse.variables.partitioners import has_partitioners
-from migrator.analyse.variables.scopes import names_made, scope_prefix, variable_pairs
+from migrator.analyse.variables.scopes import names_made, scope_calls, scope_prefix, variable_pairs
 from migrator.analyse.variables.variablechoices import Choice, inverted
+from migrator.resolve.syntax import walk
 
 if TYPE_CHECKING:
     from migrator.analyse.function.body import Body
@@ -68,7 +70,7 @@ def _held(plan: Body, choice: Choice, node: ast.AST) -> list[tuple[Site, list[st
     for name, path, sites in variable_pairs(plan):
         if not name or "late_weights" in path:
             raise Unsupported("variables are listed by names of which the source does not tell all", node)
-        answers = {choice(name.replace("*", number) + ":0") for number in ("0", "7")}
+        answers = _answers(plan, choice, name, sites)
         found.setdefault(id(sites[0]), []).append((path, tuple(sites), answers))
     held: list[tuple[Site, list[str]]] = []
     for site in plan.sites:
@@ -90,6 +92,48 @@ def _held(plan: Body, choice: Choice, node: ast.AST) -> list[tuple[Site, list[st
         if True in answers and is_trained(site):
             held.append((site, paths))
     return held
+
+
+def _answers(plan: Body, choice: Choice, name: str, sites: tuple[Site, ...]) -> set[bool]:
+    """Whether a variable is chosen, by all that turns of loops may put into its name; both where that is not known."""
+    inside = _told_by_turns(plan, sites) if "*" in name else {""}
+    if inside is not None:
+        return {choice(name.replace("*", each) + ":0") for each in inside or {"0", "7"}}
+    answer = choice.between(name.split("*")[0], f"{name.rpartition('*')[2]}:0")
+    return {True, False} if answer is None else {answer}
+
+
+def _told_by_turns(plan: Body, sites: tuple[Site, ...]) -> set[str] | None:
+    """What the loops around a variable give its name: running numbers, or the texts of a list; None for anything else."""
+    found: set[str] = set()
+    body: Body | None = plan
+    for site in sites:
+        assert body is not None
+        layer, calls = site.layer, scope_calls(body, site.leaf)
+        values = [
+            layer.name,
+            layer.bias_name,
+            *(value for _, value in layer.given),
+            *(a for c in calls for a in c.args[:1]),
+        ]
+        told = reads([value for value in values if value is not None])
+        for loop in site.loops:
+            counter, target, listed = enumerated(loop)
+            asked = told & {node.id for node in walk(target) if isinstance(node, ast.Name)}
+            if asked and not is_count(listed):
+                held = body.module.assignment(listed)
+                elements = getattr(held.value if held is not None else listed, "elts", None)
+                if not isinstance(target, ast.Name) or elements is None or not all(map(_is_plain, elements)):
+                    return None
+                found |= {str(element.value) for element in elements}
+            if (asked and is_count(listed)) or (counter is not None and told & reads([counter])):
+                found |= {"0", "7"}
+        body = layer.helper
+    return found
+
+
+def _is_plain(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, (str, int))
 
 
 def _single(variables: list[tuple[str, tuple[Site, ...], set[bool]]]) -> list[str]:

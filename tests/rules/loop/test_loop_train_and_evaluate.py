@@ -124,6 +124,23 @@ tf.estimator.train_and_evaluate(
     assert made(call=call) == f"# all of it\nmodel.fit(make_input_fn(8, None)().take(20), {VALIDATION})"
 
 
+TIMES = """\
+train_spec = tf.estimator.TrainSpec(make_input_fn(8, None), max_steps=20)
+eval_spec = tf.estimator.EvalSpec(
+    make_input_fn(4, 1),
+    steps=None,  # to the end
+    start_delay_secs = 1, # start evaluating after N seconds
+    throttle_secs=10,  # evaluate every N seconds
+)
+tf.estimator.train_and_evaluate(estimator, train_spec, eval_spec)
+"""
+
+
+def test_comments_on_arguments_without_a_match_go_with_them() -> None:
+    text = made(call=TIMES)
+    assert "# to the end" in text and "N seconds" not in text
+
+
 def test_a_training_that_follows_goes_on() -> None:
     text = made(call=SPECS + called("make_input_fn(8, None), max_steps=40"))
     assert "steps = 40 - model.optimizer.iterations.numpy()\nif steps > 0:\n    model.fit(" in text
