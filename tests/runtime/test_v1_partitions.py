@@ -77,9 +77,12 @@ def test_what_is_not_there_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(hasattr(tf.keras, "ops"), reason="Keras 3 has no layers of TensorFlow 1")
 def test_parts_of_layers_start_as_parts_of_the_whole(tmp_path: Path) -> None:
+    def own_getter(getter: Any, name: str, shape: Any = None, dtype: Any = tf.float32, *args: Any, **named: Any) -> Any:
+        return getter(name, shape, dtype, *args, **named)
+
     def model_fn(features: Any, labels: Any, mode: str) -> EstimatorSpec:
         del features, mode
-        with v1.variable_scope("net", partitioner=v1.fixed_size_partitioner(4)):
+        with v1.variable_scope("net", partitioner=v1.fixed_size_partitioner(4), custom_getter=own_getter):
             outputs = v1.layers.dense(tf.ones([8, 60]), 60, use_bias=False)
             own = v1.get_variable("own", [60, 60])
             v1.get_variable("square", [8, 4], initializer=v1.orthogonal_initializer())

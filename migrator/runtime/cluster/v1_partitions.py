@@ -14,23 +14,27 @@ from migrator.runtime.training.messages import log_info
 
 WHOLES = (tf.keras.initializers.Orthogonal, tf.keras.initializers.Identity)
 """Initializers that know no parts."""
+BY_PLACE = ("shape", "dtype", "initializer", "regularizer", "trainable", "collections", "caching_device", "partitioner")
+"""The arguments behind the name that a `custom_getter` of the program may hand on by their places."""
 
 
-def start_as_parts(getter: Any, name: str, **arguments: Any) -> Any:
+def start_as_parts(getter: Any, name: str, *placed: Any, **arguments: Any) -> Any:
     """A `custom_getter` that lets parts of a variable start as parts of the whole, which layers leave to Keras otherwise.
 
     In TensorFlow 2, `tf.compat.v1.layers` take the initializers of Keras, which then see a part as a variable of its own:
     all parts got the same values, as wide as a part is.
     """
+    arguments.update(zip(BY_PLACE, placed))
     given = arguments.get("initializer")
     if arguments.get("partitioner") is not None and isinstance(given, tf.keras.initializers.Initializer):
         arguments["initializer"] = of_whole(given)
     return getter(name, **arguments)
 
 
-def start_whole(getter: Any, name: str, partitioner: Any = None, **arguments: Any) -> Any:
+def start_whole(getter: Any, name: str, *placed: Any, **arguments: Any) -> Any:
     """A `custom_getter` without partitioners: the scope of a strategy whose replicas all hold all variables drops them."""
-    del partitioner
+    arguments.update(zip(BY_PLACE, placed))
+    arguments.pop("partitioner", None)
     return getter(name, **arguments)
 
 
