@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from migrator.analyse.function.errors import Obstacles, Unsupported
 from migrator.analyse.function.planning import make_plan
+from migrator.analyse.results.assertions import RUNS, bare_assertions
 from migrator.normalise.draft.draft import Drafts
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
@@ -194,6 +195,10 @@ class ProgramRewrite(OutsideRewrite):
                 self._driver(definition.module).remark(definition.node, text)
         self.is_read = read_elsewhere(self.project, self.group) or any(reads_beside(m, self._spans(m)) for m in modules)
         self._translations.watched = watched_names([m.plan for m in self.model_fns.values()], self._drivers)
+        made = [model.definition for model in self.model_fns.values()] + [*self.sublayers.found]
+        for definition in made:
+            for call in bare_assertions(definition.module, definition.node):
+                self._driver(definition.module).remark(call, RUNS)
         for model in self.model_fns.values():
             self.at = model.definition.module
             if model.plan is None:  # why is told already

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from modelfn.programs import SPEC, TRAIN_OP, method, migrate, model_fn, run, units
+from modelfn.programs import PATH, SPEC, TRAIN_OP, method, migrate, model_fn, run, units
 from modelfn.symbolic import assert_same
 
 PARAMS = {"rate": 0.5, "u": 3}
@@ -59,8 +59,9 @@ def test_copies_that_stay(old: str, new: str) -> None:
     assert "copy.deepcopy(CONFIG)" in outcomes["program.py"].after.decode()
 
 
-ASSERTED = """
-net = tf.layers.dense(features["x"], 3)
+NET = 'net = tf.layers.dense(features["x"], 3)'
+ASSERTED = f"""
+{NET}
 check = tf.assert_less_equal(net, 2.0)
 with tf.control_dependencies([check]):
     predictions = net * 2.0
@@ -72,9 +73,23 @@ def test_assertions_run_where_they_stand() -> None:
     assert "    tf.debugging.assert_less_equal(net, 2.0)\n    return net * 2.0" in call
 
 
+def test_messages_and_assertions_of_several_lines() -> None:
+    body = ASSERTED.replace("(net, 2.0)", "(\n    net,\n    2.0, message='large')\nshown = tf.print('net', net)")
+    call = method(migrate(model_fn(body.replace("[check]", "[check, shown, tf.Assert(True, [net])]"))), "call")
+    assert "    tf.debugging.assert_less_equal(net, 2.0, message='large')\n    tf.print('net', net)\n" in call
+    assert "Assert(True, [net])\n    return net * 2.0" in call
+
+
+def test_what_nothing_waits_for_is_told() -> None:
+    body = f"{NET}\ntf.assert_equal(tf.shape(net)[1], 3)\npredictions = net"
+    outcome = run(model_fn(body))[PATH]
+    assert "    tf.assert_equal(tf.shape(net)[1], 3)\n" in method(outcome.after.decode(), "call")
+    assert any("nothing waited for this" in each.message for each in outcome.diagnostics)
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
-    [("[check]", "[check, tf.print(net)]"), ("[check]", "checks()"), ("tf.assert_less_equal(net, 2.0)", "tf.no_op()")],
+    [("[check]", "[check, save(net)]"), ("[check]", "checks()"), ("tf.assert_less_equal(net, 2.0)", "tf.no_op()")],
 )
 def test_other_dependencies(old: str, new: str) -> None:
     (unit,) = units(run(model_fn(ASSERTED.replace(old, new))))

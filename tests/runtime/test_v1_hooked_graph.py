@@ -62,6 +62,7 @@ class Program:
 
         def init_fn(scaffold: Any, session: Any) -> None:
             self.begun += 1
+            assert session.run(v1.train.get_global_step()) == 0
             session.run(ones)
 
         train_op = v1.train.GradientDescentOptimizer(0.01).minimize(loss, v1.train.get_global_step())

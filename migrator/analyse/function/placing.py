@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
-from migrator.analyse.results.assertions import is_check
+from migrator.analyse.results.assertions import is_assertion, is_check
 from migrator.analyse.results.collections import CONDITIONAL
 from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.flow import Leaf
@@ -29,6 +29,7 @@ def place(body: Body, leaf: Leaf, call: set[Leaf], losses: set[Leaf], tainted: s
     made = leaf.node.value if isinstance(leaf.node, ast.Expr) else None
     name = called_function(body.module, made.func) if isinstance(made, ast.Call) else None
     known = isinstance(made, ast.Call) and body.translations.effects(name, ast.unparse(made.func))
+    known = known or made is not None and is_assertion(body.module, made)
     if not (leaf in body.watched or known or is_check(body, leaf.node)):
         raise Unsupported("a statement that only has an effect is not migrated yet", leaf.node)
     needed: set[Leaf] = set()

@@ -1,13 +1,15 @@
-"""What only checks: assertions that the forward pass waits for, which in TensorFlow 2 run where they stand, without control
-dependencies; and Python code that raises an error where something is wrong."""
+"""What only checks or tells: assertions and messages that the forward pass waits for, which in TensorFlow 2 run where they
+stand, without control dependencies; and Python code that raises an error where something is wrong."""
 
 from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
+from migrator.normalise.draft.returns import own_statements
 
 if TYPE_CHECKING:
     from migrator.analyse.function.body import Body
@@ -15,12 +17,21 @@ if TYPE_CHECKING:
     from migrator.resolve.module import Module
 
 DEPENDENCIES = "tensorflow.control_dependencies"
-_ASSERTION = re.compile(r"tensorflow\.(debugging\.)?assert_\w+$")
+RUNS = "in TensorFlow 1 nothing waited for this, so that it was not run; now it is"
+_ASSERTION = re.compile(r"tensorflow\.((debugging\.)?(assert_\w+|Assert)|print)$")
 
 
 def is_assertion(module: Module, node: ast.expr) -> bool:
-    """Whether an expression is a call of one of TensorFlow's assertions."""
+    """Whether an expression is a call of one of TensorFlow's assertions, or of ``tf.print``."""
     return isinstance(node, ast.Call) and _ASSERTION.match(module.resolve(node.func) or "") is not None
+
+
+def bare_assertions(module: Module, function: ast.FunctionDef | ast.ClassDef) -> Iterator[ast.Call]:
+    """The assertions of a function that nothing waits for."""
+    for statement in own_statements(function.body):
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+            if is_assertion(module, statement.value):
+                yield statement.value
 
 
 def assertion_texts(writer: FunctionWriting, node: ast.With) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from migrator.analyse.results.assertions import DEPENDENCIES, is_assertion
@@ -10,7 +11,7 @@ from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.returns import own_statements
 from migrator.resolve.module import Module
-from migrator.rewrite import Remove, Replace
+from migrator.rewrite import Remove, Replace, expr
 
 
 @Desugaring
@@ -48,9 +49,21 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
             scope = module.scope(target)
             reads = [n for n in module.loads(target.id) if module.scope(n).lookup(target.id) is scope]
             if len(reads) == 1 and any(reads[0] is listed for listed in _listed(module, statement)):
-                if "\n" not in module.segment(before.value):
-                    return Change.of(module, Remove(before), Replace(reads[0], module.cst.expression(before.value)))
+                text = _one_line(module, before)
+                if text is not None:
+                    return Change.of(module, Remove(before), Replace(reads[0], expr(text)))
     return []
+
+
+def _one_line(module: Module, statement: ast.Assign) -> str | None:
+    """The value of an assignment in one line; None where comments would be lost, or a text is of several lines."""
+    start, _ = module.span(statement)
+    end = module.source.find(b"\n", module.span(statement)[1])
+    if module.comments_in(start, len(module.source) if end < 0 else end):
+        return None
+    text = re.sub(r"([(\[{])\s*\n\s*", r"\1", module.segment(statement.value))
+    text = re.sub(r"\s*\n\s*", " ", text)
+    return text if ast.dump(ast.parse(text, mode="eval").body) == ast.dump(statement.value) else None
 
 
 def _bodies(function: ast.FunctionDef) -> Iterator[list[ast.stmt]]:

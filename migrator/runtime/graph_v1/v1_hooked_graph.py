@@ -162,7 +162,8 @@ class HookedGraph(Graph):
         spec, scaffold = self.result, self.result.scaffold
         if scaffold is not None:
             if self.fresh and scaffold.init_fn is not None:
-                scaffold.init_fn(session)
+                with session.graph.as_default():  # where it may ask for the global step
+                    scaffold.init_fn(session)
             if isinstance(scaffold.local_init_op, tf.Operation):
                 session.run(scaffold.local_init_op)
         if self.all_hooks():
