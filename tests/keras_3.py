@@ -7,7 +7,6 @@ OPTIMIZERS = "an optimizer of `tf.keras.optimizers.legacy`"
 SEVERAL = "several devices or machines"
 LAYERS = "layers that Keras 3 computes otherwise"
 SERVED = "SavedModels without a signature that is served by default, or of models with lookup tables"
-NAMES = "weights of a canned model by name"
 RANKS = "`BinaryCrossentropy` as a metric of labels `[batch]` and logits `[batch, 1]`"
 
 NOT_WITH_KERAS_3 = {
@@ -21,7 +20,6 @@ NOT_WITH_KERAS_3 = {
     "canned/chosen_optimizers": OPTIMIZERS,
     "canned/clicks": SERVED,
     "canned/heating": SERVED,
-    "canned/housing": NAMES,
     "canned/titanic": OPTIMIZERS,
     "canned/wide_and_deep": SEVERAL,
     "classifiers/grades": SERVED,
@@ -34,6 +32,7 @@ NOT_WITH_KERAS_3 = {
     "input/csv_dataset": OPTIMIZERS,
     "keras_estimator/digits": "`input_names` of a Keras model",
     "keras_layers/network": LAYERS,
+    "lifecycle/checkpoints": SERVED,
     "lifecycle/formats": SERVED,
     "losses/penalties": LAYERS,
     "text/reviews": RANKS,
