@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Union
 
@@ -51,12 +52,16 @@ class _Held:
     copies: dict[tuple[object, ...], cst.CSTNode] = field(default_factory=dict)
     """Expressions that got parentheses, by what is in them."""
 
-    def found(self, node: cst.CSTNode, inside: bool, line: bool) -> cst.CSTNode | None:
+    def found(self, node: cst.CSTNode, inside: Callable[[], bool], line: bool) -> cst.CSTNode | None:
         """What a change of a node concerns here: nothing where just this node was taken over from elsewhere."""
         whole = self.lines.get(node, node) if line else node
-        if self.nodes.get(id(whole), False) or inside and id(whole) in self.nodes:
-            return node
-        return self.copies.get(core(node)) if inside and isinstance(node, cst.BaseExpression) else None
+        if id(whole) in self.nodes:
+            if self.nodes[id(whole)] or inside():
+                return node
+        elif not self.copies:
+            return None
+        copy = self.copies.get(core(node)) if isinstance(node, cst.BaseExpression) else None
+        return copy if copy is not None and inside() else None
 
 
 class Application:
@@ -68,21 +73,12 @@ class Application:
         self._slots: dict[ast.stmt, Slot] = {}
         self._expressions: dict[ast.AST, Union[Replace, Rename]] = {}
         self._plain: list[Change] = []
+        self._stands: dict[ast.AST, list[cst.CSTNode]] = {}
         for change in sorted(changes, key=lambda change: isinstance(change, Insert) and change.into is not None):
             self._take(change)
         self._targets: list[ast.AST] = [*self._slots, *self._expressions]
         self._held = {target: self._holds(target) for target in self._targets}
-        self._within = {
-            target: {
-                inner: found
-                for inner in self._targets
-                if inner is not target
-                for node in file.standing(inner)
-                if (found := held.found(node, self._is_inside(inner, target), inner in self._slots)) is not None
-            }
-            for target, held in self._held.items()
-            if held.nodes
-        }
+        self._within = {target: dict(self._found(target, held)) for target, held in self._held.items() if held.nodes}
         self._open: list[ast.AST] = []
 
     def _take(self, change: Change) -> None:
@@ -129,12 +125,27 @@ class Application:
             node, inside = stack.pop()
             held.nodes[id(node)] = held.nodes.get(id(node), False) or inside
             known = inside or self._file.extent(node) is not None
-            if isinstance(node, cst.SimpleStatementLine) and len(node.body) == 1:
-                held.lines[node.body[0]] = node
-            if isinstance(node, cst.BaseExpression) and node.lpar and not known:
+            if node.__class__ is cst.SimpleStatementLine and len(node.body) == 1:  # type: ignore[attr-defined]
+                held.lines[node.body[0]] = node  # type: ignore[attr-defined]
+            if not known and getattr(node, "lpar", ()) and isinstance(node, cst.BaseExpression):
                 held.copies[core(node)] = node
             stack += [(child, known) for child in below(node)]
         return held
+
+    def _found(self, target: ast.AST, held: _Held) -> Iterator[tuple[ast.AST, cst.CSTNode]]:
+        """The other targets that the new code of one holds, each with the node that stands for it there."""
+        for inner in self._targets:
+            for node in self._standing(inner) if inner is not target else ():
+                inside = functools.partial(self._is_inside, inner, target)
+                found = held.found(node, inside, inner in self._slots)
+                if found is not None:
+                    yield inner, found
+
+    def _standing(self, target: ast.AST) -> list[cst.CSTNode]:
+        found = self._stands.get(target)
+        if found is None:
+            found = self._stands[target] = list(self._file.standing(target))
+        return found
 
     def _new(self, target: ast.AST) -> Sequence[cst.CSTNode]:
         if isinstance(target, ast.stmt) and target in self._slots:
@@ -272,8 +283,10 @@ class Application:
             return
         tree = replaced_in(unit.tree, {old: new})
         assert isinstance(tree, cst.CSTNode)
-        text, piece = printed([tree], file.style), unit.piece
-        text = text.between(len(piece.before.encode()), len(text.text.encode()) - len(piece.after.encode()))
+        piece = unit.piece
+        text = printed([tree], file.style, piece.hanging)
+        first = len((piece.hanging + piece.before).encode())
+        text = text.between(first, len(text.text.encode()) - len(piece.after.encode()))
         region = piece.start, piece.end
         yield from _ranked(region, rewritten(file.text, region, [tree], text, file.extent, self._origin))
 

@@ -155,12 +155,17 @@ class CstFile:
 
     def unit(self, node: ast.AST) -> Unit:
         """The statement, or head of one, that a node stands in. Raises Unprintable."""
-        owner: ast.AST | None = node
-        while owner is not None and not is_owner(owner):
-            owner = self.parent(owner)
+        owner = next(filter(is_owner, self._upwards(node)), None)
         if owner is None:
             raise ValueError(f"{node} is no node of {self.text.path}")
         return self._unit(self._heads, owner, head)
+
+    def _upwards(self, node: ast.AST) -> Iterator[ast.AST]:
+        """A node, and those around it."""
+        at: ast.AST | None = node
+        while at is not None:
+            yield at
+            at = self.parent(at)
 
     def _unit(self, known: dict[ast.AST, Unit | Unprintable], node: ast.AST, cut: Callable[..., Piece]) -> Unit:
         found = known.get(node)
@@ -180,12 +185,12 @@ class CstFile:
     def standing(self, node: ast.AST) -> Iterator[cst.CSTNode]:
         """All that stands for a node in what was parsed so far."""
         span = self.text.span(node)
-        for known in (self._heads, self._wholes):
-            for unit in known.values():
-                if not isinstance(unit, Unprintable) and unit.covers(span):
-                    found = unit.find(node, span)
-                    if found is not None:
-                        yield found
+        around = list(filter(is_owner, self._upwards(node)))
+        for unit in (*map(self._heads.get, around[:1]), *map(self._wholes.get, around)):
+            if unit is not None and not isinstance(unit, Unprintable) and unit.covers(span):
+                found = unit.find(node, span)
+                if found is not None:
+                    yield found
 
     def _is_placed(self, node: ast.AST) -> bool:
         """Whether the bytes of a node are its own, which those in f-strings are not always before Python 3.12."""

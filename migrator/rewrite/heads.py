@@ -25,7 +25,8 @@ class Style:
 class Piece:
     """Bytes ``start:end`` of a file, with what has to stand before and behind them so that they parse alone.
 
-    Nothing of `before` and `after` is the file's, but that the indentation is kept: lines in brackets are known by it.
+    Nothing of `before` and `after` is the file's, but that the indentation is kept: lines in brackets are known by it. What
+    stands on one line and holds no block parses without a frame, which would be most of what libcst has to make nodes of.
     """
 
     start: int
@@ -33,6 +34,11 @@ class Piece:
     before: str = ""
     after: str = ""
     indent: str = ""
+
+    @property
+    def hanging(self) -> str:
+        """The indentation of further lines, where no frame gives it."""
+        return "" if self.before else self.indent
 
 
 def head(text: Text, owner: ast.AST, style: Style) -> Piece:
@@ -48,15 +54,17 @@ def head(text: Text, owner: ast.AST, style: Style) -> Piece:
         return Piece(start, end, f"{_frame(style)}match _:{style.newline}{indent}", " pass", indent)
     start, end = whole_span(text, owner)
     indent = indentation(text, start)
-    frame = _frame(style, indent)
     if not is_compound(owner):
-        return Piece(start, end, frame, "", indent)
+        return Piece(start, end, _frame(style, indent) if _is_broken(text, start, end) else "", "", indent)
     if isinstance(owner, ast.If) and text.source[start : start + 4] == b"elif":
         start += 2
-    after = f"{style.newline}{indent} case _: pass" if type(owner).__name__ == "Match" else " pass"
+    last = colon(text, owner)
+    is_match = type(owner).__name__ == "Match"  # whose first case shows another indentation than the file's
+    frame = _frame(style, indent) if is_match or _is_broken(text, start, last) else ""
+    after = f"{style.newline}{indent} case _: pass" if is_match else " pass"
     if isinstance(owner, ast.Try) or type(owner).__name__ == "TryStar":
-        after += f"{style.newline}{indent}finally: pass"
-    return Piece(start, colon(text, owner), frame, after, indent)
+        after += f"{style.newline}{indent if frame else ''}finally: pass"
+    return Piece(start, last, frame, after, indent)
 
 
 def whole(text: Text, node: ast.stmt, style: Style) -> Piece:
@@ -138,8 +146,15 @@ def _is_case(node: ast.AST) -> bool:
     return type(node).__name__ == "match_case"
 
 
+def _is_broken(text: Text, start: int, end: int) -> bool:
+    """Whether code goes over several lines."""
+    return b"\n" in text.source[start:end] or b"\r" in text.source[start:end]
+
+
 def _frame(style: Style, indent: str = "") -> str:
     """What comes before a statement: a block that shows what the file looks like, and one with the indentation."""
+    if indent == style.unit:
+        return f"if 1:{style.newline}{indent}"  # which is both
     shown = f"if 1:{style.newline}{style.unit}pass{style.newline}"
     return f"{shown}if 1:{style.newline}{indent}" if indent else shown
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import libcst as cst
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeGuard
 
 _FIELDS: dict[type, tuple[str, ...]] = {}
 
@@ -18,6 +22,22 @@ def fields(node: cst.CSTNode) -> tuple[str, ...]:
     return _FIELDS[kind]
 
 
+class _Kinds(dict[type, bool]):
+    """Whether values of a class are nodes: what `isinstance` says, which asks classes with abstract methods at length."""
+
+    def __missing__(self, kind: type) -> bool:
+        found = self[kind] = issubclass(kind, cst.CSTNode)
+        return found
+
+
+_IS_NODE = _Kinds()
+
+
+def is_node(value: object) -> TypeGuard[cst.CSTNode]:
+    """Whether a value is a node."""
+    return _IS_NODE[value.__class__]
+
+
 def below(node: cst.CSTNode) -> list[cst.CSTNode]:
     """The nodes right below one: as `children`, for those who look at very many."""
     found: list[cst.CSTNode] = []
@@ -25,8 +45,8 @@ def below(node: cst.CSTNode) -> list[cst.CSTNode]:
         value = getattr(node, name)
         kind = value.__class__
         if kind is list or kind is tuple:
-            found += [item for item in value if isinstance(item, cst.CSTNode)]
-        elif kind is not str and value is not None and isinstance(value, cst.CSTNode):
+            found += [item for item in value if _IS_NODE[item.__class__]]
+        elif _IS_NODE[kind]:
             found.append(value)
     return found
 
@@ -35,12 +55,12 @@ def children(node: cst.CSTNode) -> Iterator[tuple[str, cst.CSTNode]]:
     """The nodes right below one, each with the field that it stands in; not in source order."""
     for name in fields(node):
         value = getattr(node, name)
-        if isinstance(value, cst.CSTNode):
-            yield name, value
-        elif isinstance(value, (list, tuple)):
+        if isinstance(value, (list, tuple)):
             for item in value:
-                if isinstance(item, cst.CSTNode):
+                if is_node(item):
                     yield name, item
+        elif is_node(value):
+            yield name, value
 
 
 def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
@@ -49,7 +69,7 @@ def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     while stack:
         one = stack.pop()
         yield one
-        stack += [child for _, child in children(one)]
+        stack += below(one)
 
 
 def way_up(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -55,6 +54,28 @@ def _is_word(char: str) -> bool:
     return char.isidentifier() or char.isdigit()
 
 
+class _Place:
+    """Notes what is printed within it as the span of a node."""
+
+    __slots__ = ("_recorder", "_node", "_first", "_last")
+
+    def __init__(
+        self, recorder: _Recorder, node: cst.CSTNode, first: cst.CSTNode | None, last: cst.CSTNode | None
+    ) -> None:
+        self._recorder, self._node, self._first, self._last = recorder, node, first, last
+
+    def __enter__(self) -> None:
+        self._recorder.opened.append(self._recorder.position)
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        recorder = self._recorder
+        start, end = recorder.opened.pop(), recorder.position
+        if kind is None:
+            first = start if self._first is None else recorder.span(self._first)[0]
+            last = end if self._last is None else recorder.span(self._last)[1]
+            recorder.spans.setdefault(id(self._node), (first, last))
+
+
 class _Recorder(CodegenState):
     def __init__(self, style: Style, indent: str, exact: bool) -> None:
         super().__init__(default_indent=style.unit, default_newline=style.newline)
@@ -64,7 +85,7 @@ class _Recorder(CodegenState):
         self.nodes: list[cst.CSTNode] = []
         self.extents: dict[int, Span] = {}
         self.spans: dict[int, Span] = {}
-        self._opened: list[int] = []
+        self.opened: list[int] = []
         """Where the nodes around the current one begin, and what `ast` counts of them."""
 
     def add_indent_tokens(self) -> None:
@@ -72,35 +93,30 @@ class _Recorder(CodegenState):
             self.add_token(token)
 
     def add_token(self, value: str) -> None:
-        if self.tokens and not self.exact and glued(self.tokens[-1], value):
-            self._opened = [begun + (begun == self.position) for begun in self._opened]
+        if not value:
+            return
+        if not self.exact and _is_word(value[0]) and self.tokens and _is_word(self.tokens[-1][-1]):
+            self.opened = [begun + (begun == self.position) for begun in self.opened]
             self.tokens.append(" ")
             self.position += 1
-        if value:
-            self.tokens.append(value)
+        self.tokens.append(value)
         self.position += len(value) if value.isascii() else len(value.encode("utf-8", "surrogatepass"))
 
     def before_codegen(self, node: cst.CSTNode) -> None:
-        self._opened.append(self.position)
+        self.opened.append(self.position)
 
     def after_codegen(self, node: cst.CSTNode) -> None:
-        begun = self._opened.pop()
+        begun = self.opened.pop()
         if id(node) not in self.extents:
             self.nodes.append(node)
             self.extents[id(node)] = begun, self.position
 
-    @contextmanager
-    def record_syntactic_position(
+    def record_syntactic_position(  # type: ignore[override]  # which is one as well, and entered for most nodes
         self, node: cst.CSTNode, *, start_node: cst.CSTNode | None = None, end_node: cst.CSTNode | None = None
-    ) -> Iterator[None]:
-        self._opened.append(self.position)
-        yield
-        start = self._opened.pop()
-        first = start if start_node is None else self._span(start_node)[0]
-        last = self.position if end_node is None else self._span(end_node)[1]
-        self.spans.setdefault(id(node), (first, last))
+    ) -> _Place:
+        return _Place(self, node, start_node, end_node)
 
-    def _span(self, node: cst.CSTNode) -> Span:
+    def span(self, node: cst.CSTNode) -> Span:
         return self.spans.get(id(node)) or self.extents[id(node)]
 
 

@@ -101,8 +101,8 @@ def renamed(node: cst.CSTNode, new: str) -> cst.CSTNode:
 @dataclass(frozen=True)
 class _Template:
     tree: cst.CSTNode
-    leads: frozenset[cst.CSTNode]
-    """The holes, and the nodes around them."""
+    leads: frozenset[int]
+    """The holes, and the nodes around them, by their ids."""
     places: tuple[tuple[str, tuple[cst.CSTNode, ...]], ...]
     """Of each hole its name, and it with the nodes around it, the innermost first."""
 
@@ -150,8 +150,8 @@ def _plain(tree: cst.CSTNode) -> cst.CSTNode:
             table[node] = node.with_changes(comma=cst.MaybeSentinel.DEFAULT)
     inner = [node for node in table if any(part in table for part in walk(node) if part is not node)]
     if inner:  # those around others in a second pass, over what the first one made
-        return _plain(replaced(tree, {node: new for node, new in table.items() if node not in inner}, lambda _: False))
-    return replaced(tree, table, lambda _: False)
+        return _plain(replaced(tree, {node: new for node, new in table.items() if node not in inner}))
+    return replaced(tree, table)
 
 
 _COMMA = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
@@ -167,7 +167,7 @@ def _template(tree: cst.CSTNode) -> _Template:
             look(child, (node, *around))
 
     look(tree, ())
-    return _Template(tree, frozenset(node for _, around in places for node in around), tuple(places))
+    return _Template(tree, frozenset(id(node) for _, around in places for node in around), tuple(places))
 
 
 def _text(node: cst.CSTNode) -> str:
@@ -187,7 +187,7 @@ def _filled(template: _Template, text: str, holes: Mapping[str, Hole]) -> cst.CS
         found = table[template.tree]
         assert isinstance(found, cst.CSTNode)
         return found
-    return replaced(template.tree, table, lambda node: node not in template.leads)
+    return replaced(template.tree, table, lambda node: id(node) not in template.leads)
 
 
 def _put(node: New, value: Hole, hole: str, around: tuple[cst.CSTNode, ...]) -> tuple[cst.CSTNode, New]:

@@ -46,7 +46,7 @@ class Unit:
     def statement(self) -> Statement:
         """The statement that the piece is."""
         found = self.tree.body[-1]
-        if self.piece.indent and isinstance(found, cst.If):
+        if self.piece.indent and self.piece.before and isinstance(found, cst.If):
             inner: Statement = found.body.body[-1]  # type: ignore[assignment]  # as in any block on lines of its own
             return inner
         return found
