@@ -51,6 +51,7 @@ __all__ = [
     "code",
     "commented",
     "defined",
+    "definitions",
     "expr",
     "given",
     "in_its_line",
@@ -145,6 +146,14 @@ def lines(text: str, /) -> list[Statement]:
     from . import templates
 
     return templates.lines(text)
+
+
+def definitions(text: str, /) -> list[Statement]:
+    """New functions and classes of the outermost level from their source, which nothing looks into; see
+    `migrator.rewrite.verbatim`."""
+    from . import verbatim
+
+    return verbatim.definitions(text)
 
 
 def rows(found: Sequence[str], /) -> list[Row]:

@@ -11,7 +11,7 @@ from migrator.emit.render import Renderer
 from migrator.resolve.calls import arguments
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
-from migrator.rewrite import Change, Insert, Remove, Replace, code, lines, with_arguments
+from migrator.rewrite import Change, Insert, Remove, Replace, code, definitions, with_arguments
 from migrator.vocabulary.diagnostics import Edit
 
 from ..canned.canned import CANNED, arguments_of, told_dialect
@@ -154,7 +154,7 @@ class CannedClasses:
             return []
         heads = [each.network.head.statement for each in made if each.network.head.statement is not None]
         before = _outermost(module, made[0].call, [*heads, *gone])
-        new = Insert(lines(self.text(module)), before=before, above=True, apart=True)
+        new = Insert(definitions(self.text(module)), before=before, above=True, apart=True)
         return module.cst.apply([new, *(change for each in made for change in each.argument_changes())])
 
     def text(self, module: Module) -> str:

@@ -17,7 +17,7 @@ from migrator.emit.render import Renderer
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition
 from migrator.resolve.text import Spans
-from migrator.rewrite import Change, Insert, Rename, Replace, lines
+from migrator.rewrite import Change, Insert, Rename, Replace, definitions
 from migrator.vocabulary.diagnostics import Edit
 
 from ..estimator_calls.checkpoint_readers import (
@@ -99,7 +99,7 @@ class FileRewrite(Rewritten):
         model.generated = self._rendered(module, generate)
         text = reworded(model.generated.text)
         text = polished(text, module, self.drafts.renamed)
-        self._drivers[module.path].change(Replace(model.definition.node, lines(text)))
+        self._drivers[module.path].change(Replace(model.definition.node, definitions(text)))
 
     def _generate_layer(self, sublayer: Sublayer) -> None:
         module = sublayer.definition.module
@@ -114,9 +114,9 @@ class FileRewrite(Rewritten):
 
         text = polished(self._rendered(module, generate), module, self.drafts.renamed)
         if sublayer.definition in self.kept:
-            change: Change = Insert(lines(text), before=node, above=True, apart=True)
+            change: Change = Insert(definitions(text), before=node, above=True, apart=True)
         else:
-            change = Replace(node, lines(text))
+            change = Replace(node, definitions(text))
         self._drivers[module.path].change(change)
 
     def _rendered(self, module: Module, generate: Callable[[Renderer], T]) -> T:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection, Iterable
 
 from migrator.resolve.module import Module
-from migrator.rewrite import Insert, lines
+from migrator.rewrite import Insert, definitions
 from migrator.rewrite.heads import whole_span
 from migrator.vendor.short_helpers import short_helpers
 from migrator.vocabulary.diagnostics import Edit
@@ -43,7 +43,7 @@ def held_edits(helpers: Helpers, edits: Iterable[Edit]) -> list[Edit]:
     place = next((node for node in module.tree.body if _needs(module, node, texts, own)), None)
     if place is None:
         place = next(node for node in module.tree.body if not isinstance(node, (ast.Import, ast.ImportFrom)))
-    made = lines("\n\n\n".join(texts.values()))
+    made = definitions("\n\n\n".join(texts.values()))
     return module.cst.apply([Insert(made, before=place, above=True, apart=True)])
 
 
