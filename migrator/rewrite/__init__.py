@@ -92,9 +92,9 @@ def code(text: str, /, indent: str = "") -> cst.BaseExpression:
 
 def source(node: cst.CSTNode, /) -> str:
     """The text of a node."""
-    import libcst as cst
+    from . import printing
 
-    return cst.Module([]).code_for_node(node)
+    return printing.text_of_nodes([node])
 
 
 def with_body(

@@ -125,9 +125,9 @@ class Application:
             node, inside = stack.pop()
             held.nodes[id(node)] = held.nodes.get(id(node), False) or inside
             known = inside or self._file.extent(node) is not None
-            if node.__class__ is cst.SimpleStatementLine and len(node.body) == 1:  # type: ignore[attr-defined]
-                held.lines[node.body[0]] = node  # type: ignore[attr-defined]
-            if not known and getattr(node, "lpar", ()) and isinstance(node, cst.BaseExpression):
+            if node.__class__ is cst.SimpleStatementLine and len(node.body) == 1:
+                held.lines[node.body[0]] = node
+            if not known and isinstance(node, cst.BaseExpression) and node.lpar:
                 held.copies[core(node)] = node
             stack += [(child, known) for child in below(node)]
         return held

@@ -8,6 +8,7 @@ from typing import Union
 import libcst as cst
 
 from .precedence import fitted, with_parts
+from .printing import text_of_nodes
 from .templates import name
 
 Key = Union[int, str]
@@ -213,7 +214,7 @@ class _List:
     def join(self) -> None:
         """Put a short argument that stands alone in the line of the call, where no comment is in the way."""
         arg = self._args[0] if len(self._args) == 1 else None
-        text = cst.Module([]).code_for_node(arg.value) if arg is not None else ""
+        text = text_of_nodes([arg.value]) if arg is not None else ""
         if arg is None or "\n" in text or len(text) > _SHORT:
             return
         behind = arg.comma.whitespace_after if isinstance(arg.comma, cst.Comma) else _NOTHING

@@ -8,6 +8,7 @@ import libcst as cst
 
 from .bodies import below, block, settled, with_body
 from .changes import Row, Statement
+from .printing import text_of_nodes
 from .suites import rows, text_of, trimmed
 from .templates import code
 
@@ -132,7 +133,7 @@ def with_first_argument(row: Row, old: str, new: str) -> Row:
 def _call_on(node: cst.CSTNode, old: str) -> cst.Call | None:
     """The first call of several arguments that begin with a text."""
     if isinstance(node, cst.Call) and len(node.args) > 1 and node.args[0].keyword is None and not node.args[0].star:
-        if cst.Module([]).code_for_node(node.args[0].value) == old:
+        if text_of_nodes([node.args[0].value]) == old:
             return node
     return next((found for child in node.children if (found := _call_on(child, old)) is not None), None)
 

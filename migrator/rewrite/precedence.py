@@ -12,6 +12,7 @@ from typing import TypeVar
 import libcst as cst
 
 from .nodes import children, fields, walk
+from .printing import text_of_nodes
 
 E = TypeVar("E", bound=cst.BaseExpression)
 N = TypeVar("N", bound=cst.CSTNode)
@@ -121,7 +122,7 @@ def _needs(node: cst.BaseExpression, around: Sequence[tuple[cst.CSTNode, str]]) 
     if isinstance(parent, cst.Attribute):
         return isinstance(node, cst.Integer) or _breaks(node)  # `1.real` begins a number
     if isinstance(parent, cst.FormattedStringExpression):
-        return cst.Module([]).code_for_node(node).startswith("{")
+        return text_of_nodes([node]).startswith("{")
     return not isinstance(parent, _IN_BRACKETS) and not _lpar(parent) and _breaks(node)
 
 

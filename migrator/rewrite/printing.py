@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -129,3 +129,27 @@ def printed(nodes: Sequence[cst.CSTNode], style: Style, indent: str = "", exact:
     for node in nodes:
         node._codegen(state)
     return Printed("".join(state.tokens), state.nodes, state.extents, state.spans)
+
+
+class _Writer(CodegenState):
+    """Prints without asking where anything stands."""
+
+    def record_syntactic_position(self, node: cst.CSTNode, **ends: object) -> _Nothing:  # type: ignore[override]
+        return _NOTHING
+
+
+class _Nothing:
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *error: object) -> None: ...
+
+
+_NOTHING = _Nothing()
+
+
+def text_of_nodes(nodes: Iterable[cst.CSTNode], unit: str = "    ") -> str:
+    """The text of nodes, exactly as they are; one level of new blocks is indented by `unit`."""
+    state = _Writer(default_indent=unit, default_newline="\n")
+    for node in nodes:
+        node._codegen(state)
+    return "".join(state.tokens)

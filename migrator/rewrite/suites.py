@@ -16,6 +16,7 @@ from migrator.vocabulary.unsupported import Unsupported
 
 from .bodies import block, settled, unspaced
 from .changes import Row, Statement
+from .printing import text_of_nodes
 from .templates import code
 from .templates import lines as statements_of
 
@@ -34,8 +35,12 @@ def rows(text: str) -> tuple[Row, ...]:
     if found is None:
         return tuple(cst.EmptyLine(indent=False) for _ in text.split("\n"))
     indent = found[1]
+    last = text.rpartition("\n")[2].lstrip()
+    end = "" if last and not last.startswith("#") else f"{indent}pass\n"  # which comments at the end belong to
+    if "\n" not in text and not end:
+        text, indent = text[len(indent) :], ""  # a line needs no block around it, which would be most of what is parsed
     try:
-        tree = cst.parse_module(f"{_BLOCK if indent else ''}{text}\n{indent}pass\n")
+        tree = cst.parse_module(f"{_BLOCK if indent else ''}{text}\n{end}")
     except cst.ParserSyntaxError as error:
         raise Unsupported("libcst cannot parse what a part of it becomes") from error
     body = [*tree.body]
@@ -44,8 +49,8 @@ def rows(text: str) -> tuple[Row, ...]:
         body = [*body[0].body.body]
     else:
         body[0] = body[0].with_changes(leading_lines=[*tree.header, *body[0].leading_lines])
-    *whole, last = map(_without_blanks, body)
-    return (*whole, *last.leading_lines)
+    whole = [*map(_without_blanks, body)]
+    return tuple(whole) if not end else (*whole[:-1], *whole[-1].leading_lines)
 
 
 def _without_blanks(statement: Statement) -> Statement:
@@ -122,7 +127,7 @@ def _named(line: cst.SimpleStatementLine) -> tuple[str, cst.BaseExpression] | No
         return None
     if not isinstance(target, cst.Name) or target.lpar or value is None or value.lpar:
         return None
-    opening, *more = cst.Module([]).code_for_node(value).split("\n")
+    opening, *more = text_of_nodes([value]).split("\n")
     return None if more and not opening.rstrip().endswith(("(", "[", "{")) else (target.value, value)
 
 
@@ -141,8 +146,8 @@ def text_of(found: Iterable[Row], unit: str, indent: str = "") -> str:
     """Rows as text, one level of which is indented by `unit`."""
     if not indent:
         statements, footer = settled(found)
-        return cst.Module(statements, footer=footer, default_indent=unit).code
-    return cst.Module([], default_indent=unit).code_for_node(block(found, indent)).partition("\n")[2]
+        return text_of_nodes([*statements, *footer], unit) or "\n"
+    return text_of_nodes([block(found, indent)], unit).partition("\n")[2]
 
 
 def names_of(found: Iterable[Row]) -> set[str]:

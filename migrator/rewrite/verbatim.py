@@ -27,7 +27,7 @@ class Definitions(cst.BaseCompoundStatement):
     leading_lines: Sequence[cst.EmptyLine] = ()
 
     def _visit_and_replace_children(self, visitor: cst.CSTTransformer) -> Definitions:  # type: ignore[override]
-        above = visit_sequence(self, "leading_lines", self.leading_lines, visitor)  # type: ignore[arg-type]
+        above = visit_sequence(self, "leading_lines", self.leading_lines, visitor)
         return Definitions(self.text, above)
 
     def _codegen_impl(self, state: CodegenState) -> None:
