@@ -238,6 +238,8 @@ class Text:
     @cached_property
     def _comments(self) -> list[int]:
         """Offsets of all comments, in order."""
+        if b"#" not in self.source:
+            return []
         import io
         import tokenize
 

@@ -68,8 +68,8 @@ def cluster_library(features: str = "columns") -> Library:
     found = {name for name, one in library.definitions.items() if one != training.definitions.get(name)}
     reached = found & set(training.definitions)
     while reached:
-        names = re.compile(rf"\b(?:{'|'.join(sorted(reached))})\b")
-        near = [one for name, one in library.definitions.items() if name not in found and names.search(one.source)]
+        others = (one for name, one in library.definitions.items() if name not in found)
+        near = [one for one in others if any(name in one.source for name in reached)]  # few of them need to be parsed
         reached = {one.name for one in near if one.uses & reached}
         found |= reached
     definitions = {name: one for name, one in library.definitions.items() if name in found}

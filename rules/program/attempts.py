@@ -59,11 +59,12 @@ class Attempts:
         self.rule = rule
 
     def program(
-        self, project: Project, group: list[Module], settings: Settings, shared: str = ""
+        self, project: Project, group: list[Module], begun: Drafts, settings: Settings, shared: str = ""
     ) -> Iterator[Union[Diagnostic, ProgramUnit]]:
-        """What becomes of one program; `shared` says why it cannot be native, whatever it looks like by itself."""
+        """What becomes of one program, of which `started` gave the drafts that it was `begun` with; `shared` says why it cannot
+        be native, whatever it looks like by itself."""
         style = settings.style
-        drafts = started(project, group)
+        drafts = begun.copy()
         if settings.strategy == "auto":
             leave_out_towers(drafts, [module.path for module in group])
         said = [drafts.project.modules.get(path, module) for path, module in project.modules.items()]
@@ -148,11 +149,11 @@ class Attempts:
                 if style == "native" or all(c.name != ESTIMATOR for c in rewrite.constructions):
                     raise  # the bridge is about model_fns
                 reasons = [_placed(rewrite, each) for each in _independent(rewrite, obstacle)]
-                mixed = self._mixed(project, group, settings, rewrite, obstacle) if style == "auto" else None
+                mixed = self._mixed(begun, group, settings, rewrite, obstacle) if style == "auto" else None
                 if mixed is not None:
                     drafts, rewrite = mixed.drafts, mixed
                 else:
-                    drafts = started(project, group)
+                    drafts = begun.copy()
                     choose_strategy(drafts, group, settings.strategy, several)
                     bridge = functools.partial(BridgeRewrite, reasons=reasons, several=several, alone=alone)
                     rewrite = self._rewrite(bridge, drafts, group)
@@ -191,7 +192,7 @@ class Attempts:
 
     def _mixed(
         self,
-        project: Project,
+        begun: Drafts,
         group: list[Module],
         settings: Settings,
         rewrite: ProgramRewrite,
@@ -201,11 +202,10 @@ class Attempts:
 
         `obstacle` stood in the way of `rewrite`, which keeps none.
         """
-        first = started(project, group)
-        constructions = estimators_in(first, group)
+        constructions = estimators_in(begun, group)
         if len(constructions) < 2:
             return None
-        blame, kept = Blame(first, constructions), dict[int, list[str]]()
+        blame, kept = Blame(begun, constructions), dict[int, list[str]]()
         while True:
             known = set(kept)
             for each in _independent(rewrite, obstacle):
@@ -213,7 +213,7 @@ class Attempts:
                     kept.setdefault(number, []).append(_placed(rewrite, each))
             if set(kept) == known or len(kept) == len(constructions):
                 return None
-            drafts = started(project, group)
+            drafts = begun.copy()
             choose_strategy(drafts, group, settings.strategy, rewrite.several)
             made = functools.partial(
                 MixedRewrite, features=settings.features, kept=kept, several=rewrite.several, chosen=rewrite.chosen

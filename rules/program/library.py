@@ -47,7 +47,7 @@ def mode_files(rule: ProgramRule, group: Iterable[Module]) -> Iterator[Diagnosti
     for module in group:
         if is_mode_file(module):
             used = _used(module)
-            modes = {node: mode for node, name in used if (mode := _mode(module, node, name))}
+            modes = {node: quoted(f'"{mode}"', module) for node, name in used if (mode := _mode(module, node, name))}
             if modes:
                 message = "TensorFlow 2 has no ModeKeys: they are the strings train, eval and infer"
                 changes = [Replace(node, mode) for node, mode in modes.items()]
@@ -93,7 +93,7 @@ def _used(module: Module) -> list[tuple[ast.expr, str]]:
 
 
 def _mode(module: Module, node: ast.expr, name: str) -> Optional[str]:
-    """What to write for a reference, empty for an alias and what reads it; None for anything but a mode."""
+    """The mode that a reference becomes, empty for an alias and what reads it; None for anything but a mode."""
     parent = module.parent(node)
     if name == _MODE_KEYS:  # UnusedNames takes an alias away that nothing reads
         return "" if isinstance(parent, ast.Assign) and parent in module.tree.body else None
@@ -104,4 +104,4 @@ def _mode(module: Module, node: ast.expr, name: str) -> Optional[str]:
         return None  # Python warns of `is` with a literal
     if module.nearest(node, ast.JoinedStr) is not None:
         return None  # no room for quotes
-    return quoted(f'"{mode}"', module)
+    return mode

@@ -105,6 +105,7 @@ class EstimatorProgram(ProgramRule):
         tests = GraphTests(project)
         project = tests.project
         programs: list[list[Module]] = []
+        begun: list[Drafts] = []
         libraries: list[list[Module]] = []
         made: dict[str, Location] = {}
         for group in program_groups(project):
@@ -124,10 +125,13 @@ class EstimatorProgram(ProgramRule):
                 yield from mode_files(self, group)
             elif other:
                 yield from self._left(drafts, group, constructions, other)
+            elif constructions:
+                programs.append(group)
+                begun.append(drafts)
             else:
-                (programs if constructions else libraries).append(group)
+                libraries.append(group)
         moved: set[str] = set()
-        results = list(self._programs(project, programs, settings))
+        results = list(self._programs(project, programs, begun, settings))
         for result in results:
             if isinstance(result, Diagnostic) and result.fix is not None:
                 moved.update(edit.path for edit in result.fix.edits)
@@ -137,16 +141,17 @@ class EstimatorProgram(ProgramRule):
             yield from library_files(self, project, [module for module in group if module.path not in moved], made)
 
     def _programs(
-        self, project: Project, programs: list[list[Module]], settings: Settings
+        self, project: Project, programs: list[list[Module]], begun: list[Drafts], settings: Settings
     ) -> Iterator[Union[Diagnostic, ProgramUnit]]:
-        """All programs, each native only if no other one misses what its fix takes away."""
-        results = [list(Attempts(self).program(project, group, settings)) for group in programs]
+        """All programs, each native only if no other one misses what its fix takes away; `begun` are their drafts."""
+        attempts = (Attempts(self).program(project, *each, settings) for each in zip(programs, begun))
+        results = [list(attempt) for attempt in attempts]
         if settings.style != "bridge":
             self._join(project, programs, results, replace(settings, style="native"))
         sharing = Sharing(project, results)
         while conflicts := list(sharing.conflicts()):  # each takes a program out of the native ones
             for number, reason in conflicts:
-                results[number] = list(Attempts(self).program(project, programs[number], settings, reason))
+                results[number] = list(Attempts(self).program(project, programs[number], begun[number], settings, reason))
             sharing = Sharing(project, results)
         yield from sharing.merged(results)
 
@@ -160,7 +165,7 @@ class EstimatorProgram(ProgramRule):
             if apart.isdisjoint(numbers) and all(is_native(results[number]) for number in numbers):
                 continue
             group = sorted({m.path: m for number in numbers for m in programs[number]}.values(), key=lambda m: m.path)
-            together = list(Attempts(self).program(project, group, settings))
+            together = list(Attempts(self).program(project, group, started(project, group), settings))
             if is_native(together):
                 first, *others = numbers
                 programs[first], results[first] = group, together

@@ -94,7 +94,8 @@ def _absent(name: str) -> str:
     short = re.sub(r"^tensorflow\.(compat\.v1\.)?", "", name)
     if short.startswith("contrib."):
         return f"TensorFlow 2 has no tf.contrib, of which tf.{short} is"
-    if any(short == known or short.startswith(f"{known}.") for known in endpoints().gone):
+    gone, parts = endpoints().gone, short.split(".")
+    if any(".".join(parts[:stop]) in gone for stop in range(1, len(parts) + 1)):
         return f"TensorFlow 2 has no tf.{short}; tf.compat.v1.{short} is for graphs of TensorFlow 1"
     return f"TensorFlow 2 has no tf.{short}"
 

@@ -34,6 +34,8 @@ _LITERAL = re.compile(r'([rRuU]?)("""|\'\'\'|"|\')(.*)\2', re.DOTALL)
 def reworded(text: str) -> str:
     """A generated class and its factory, where comments and the docstring of the class speak of neither modes nor model_fns."""
     lines, gone = text.split("\n"), set[int]()
+    if "#" not in text:
+        return _with_docstring(text)
     try:
         tokens = list(tokenize.generate_tokens(io.StringIO(text.lstrip("\n")).readline))
     except (tokenize.TokenError, IndentationError, SyntaxError):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
@@ -315,10 +314,12 @@ class Preparation(ObjectSteps):
     ) -> list[Change]:
         """The changes for the first idiom that a call or a function is."""
         for idiom in idioms:
-            with contextlib.suppress(Unprintable):  # which stays
+            try:
                 changes = idiom.expand(self.drafts, module, node)
-                if changes:
-                    return changes
+            except Unprintable:  # which stays
+                continue
+            if changes:
+                return changes
         return []
 
     def _call(self, module: Module, call: ast.Call) -> list[Change]:

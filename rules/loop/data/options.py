@@ -22,11 +22,12 @@ def defines(call: ast.Call, name: str) -> bool:
     said = (
         function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
     )
+    if said != "add_argument" and not said.startswith("DEFINE"):
+        return False
     named = next((keyword.value for keyword in call.keywords if keyword.arg == "name"), None)
     name_node = call.args[0] if call.args else named
     first = name_node.value if isinstance(name_node, ast.Constant) else None
-    known = said == "add_argument" or said.startswith("DEFINE")
-    return known and isinstance(first, str) and first.lstrip("-").replace("-", "_") == name
+    return isinstance(first, str) and first.lstrip("-").replace("-", "_") == name
 
 
 def default_of(call: ast.Call) -> ast.expr | None:
