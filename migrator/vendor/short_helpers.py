@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator, Mapping
 
 from migrator.resolve.parsing import syntax_tree
 from migrator.resolve.syntax import walk
+from migrator.resolve.text import Text
 from migrator.vendor.vendored_runtime import training_library
-
-if TYPE_CHECKING:
-    import libcst as cst
+from migrator.vocabulary.diagnostics import Edit
 
 LINES = 40
 """How long all the helpers of a file may be together."""
@@ -42,23 +40,40 @@ def _short_helpers(names: frozenset[str]) -> Mapping[str, str] | None:
 
 def without_annotations(source: str) -> str:
     """The text of a class or function without the annotations of parameters, results and variables."""
-    import libcst as cst  # with the first change only
+    text = Text("helper", source)
+    cuts: list[Edit] = []
+    for node in walk(syntax_tree(source)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.returns is not None:
+            arrow = text.source.rindex(b"->", 0, text.span(node.returns)[0])
+            cuts.append(text.edit((len(text.source[:arrow].rstrip()), text.span(node.returns)[1]), ""))
+        if isinstance(node, ast.arguments):
+            cuts += _of_parameters(text, node)
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            cuts.append(_equal(text, text.span(node.target)[1], node.annotation, " = "))
+        elif isinstance(node, ast.AnnAssign):  # with the blank lines and comments above it
+            first, last = text.line_span(text.span(node))
+            above = text.skip_back(first)
+            cuts.append(text.edit((text.line_span((above, above))[1], last), ""))
+    found = text.source
+    for cut in sorted(cuts, key=lambda cut: -cut.start):
+        found = found[: cut.start] + cut.text.encode() + found[cut.end :]
+    return found.decode() if source.endswith("\n") else found.decode().removesuffix("\n")
 
-    tight = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
 
-    class Plain(cst.CSTTransformer):
-        def leave_Param(self, original_node: cst.Param, updated_node: cst.Param) -> cst.Param:
-            equal = tight if updated_node.default is not None else cst.MaybeSentinel.DEFAULT
-            return updated_node.with_changes(annotation=None, equal=equal)
+def _of_parameters(text: Text, node: ast.arguments) -> Iterator[Edit]:
+    positional = [*node.posonlyargs, *node.args]
+    plain = len(positional) - len(node.defaults)
+    defaults = dict(zip(positional[plain:], node.defaults))
+    defaults.update((one, value) for one, value in zip(node.kwonlyargs, node.kw_defaults) if value is not None)
+    for one in (*positional, *node.kwonlyargs, *filter(None, (node.vararg, node.kwarg))):
+        end = text.span(one)[0] + len(one.arg.encode())
+        if one.annotation is not None and one in defaults:
+            yield _equal(text, end, one.annotation, "=")
+        elif one.annotation is not None:
+            yield text.edit((end, text.span(one.annotation)[1]), "")
 
-        def leave_FunctionDef(self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef) -> cst.FunctionDef:
-            return updated_node.with_changes(returns=None)
 
-        def leave_AnnAssign(
-            self, original_node: cst.AnnAssign, updated_node: cst.AnnAssign
-        ) -> cst.BaseSmallStatement | cst.RemovalSentinel:
-            if updated_node.value is None:
-                return cst.RemoveFromParent()
-            return cst.Assign([cst.AssignTarget(updated_node.target)], updated_node.value)
-
-    return cst.parse_module(source).visit(Plain()).code
+def _equal(text: Text, start: int, annotation: ast.expr, equal: str) -> Edit:
+    """What stands between a name and its value without the annotation."""
+    end = text.source.index(b"=", text.span(annotation)[1]) + 1
+    return text.edit((start, end + len(text.source[end:]) - len(text.source[end:].lstrip(b" "))), equal)

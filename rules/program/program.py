@@ -151,7 +151,9 @@ class EstimatorProgram(ProgramRule):
         sharing = Sharing(project, results)
         while conflicts := list(sharing.conflicts()):  # each takes a program out of the native ones
             for number, reason in conflicts:
-                results[number] = list(Attempts(self).program(project, programs[number], begun[number], settings, reason))
+                results[number] = list(
+                    Attempts(self).program(project, programs[number], begun[number], settings, reason)
+                )
             sharing = Sharing(project, results)
         yield from sharing.merged(results)
 
