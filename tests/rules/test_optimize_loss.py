@@ -95,6 +95,24 @@ def test_the_train_op_may_stand_in_the_spec_or_in_a_helper() -> None:
     assert unit == "native: " and "optimizer=tf.keras.optimizers.SGD(0.1)" in text
 
 
+@pytest.mark.parametrize(
+    "choice",
+    [
+        '{call} if mode == "train" else None',
+        "None if mode != tf.estimator.ModeKeys.TRAIN else {call}",
+        'None if mode == "infer" else {call} if mode == "train" else None',
+    ],
+)
+def test_it_may_be_chosen_by_the_mode(choice: str) -> None:
+    call = "tf.contrib.layers.optimize_loss" + CALL
+    chosen = choice.format(call=call)
+    text, unit = migrated(PROGRAM.replace(f"train_op = {call}", f"train_op = {chosen}"))
+    assert unit == "native: " and "optimizer=tf.keras.optimizers.SGD(0.1)" in text
+    program = PROGRAM.replace(f"    train_op = {call}\n", "").replace("loss, train_op)", f"loss, train_op={chosen})")
+    text, unit = migrated(program)
+    assert unit == "native: " and "optimizer=tf.keras.optimizers.SGD(0.1)" in text
+
+
 def test_batch_normalization_needs_no_update_ops() -> None:
     text, unit = migrated(
         PROGRAM.replace("predictions = tf.layers.dense(features", "x = tf.layers.batch_normalization(features").replace(
