@@ -46,6 +46,13 @@ def has_own_graph(module: Module, node: ast.expr) -> bool:
     return on_own_graph(module, node) or _with_own_graph(module, module.parent(node))
 
 
+def makes_own_graph(module: Module, node: ast.expr) -> bool:
+    """Whether a reference makes the graph in ``tf.Session(graph=tf.Graph())``."""
+    made = module.parent(node)
+    given = module.parent(made) if isinstance(made, ast.Call) and made.func is node else None
+    return isinstance(given, ast.keyword) and given.arg == "graph" and _with_own_graph(module, module.parent(given))
+
+
 def refuse_hub_modules(module: Module, called: Callable[[Module, ast.AST], bool]) -> None:
     """Raises Unsupported where a module of a program that becomes layers makes a `hub.Module` in code that is `called`."""
     if b"tensorflow_hub" in module.source:

@@ -16,7 +16,7 @@ from ..bridge.graph_names import graph_name_fixes
 from ..canned.hyperparameters import HPARAMS, MODULES
 from ..estimator_calls.driver import Driver
 from ..estimator_calls.estimator_values import PREFIX
-from ..estimator_calls.sessions import SESSIONS, has_own_graph
+from ..estimator_calls.sessions import SESSIONS, has_own_graph, makes_own_graph
 from ..losses_metrics.metrics import INNER_METRICS
 from ..model_fns.modes import reads_alias
 from ..model_fns.translations import is_refused, needs_graph, translations
@@ -104,14 +104,15 @@ def _leftovers(driver: Driver, own: list[Edit], spans: Spans, helpers: Helpers) 
         if isinstance(statement, (ast.Import, ast.ImportFrom)) or alias:
             continue
         if module.dialect(node) != "v2" or needs_graph(name):
-            unused = helpers.unused.hold(span)
-            function = inside_unused(module, node, helpers.unused) if unused else None
+            apart = has_own_graph(module, node) or makes_own_graph(module, node)  # where it works as it did
+            unused = helpers.unused.hold(span) or apart
+            function = inside_unused(module, node, helpers.unused) if unused and not apart else None
             edits = old_name(module, node, name, helpers.tensorflow(), helpers.need) if unused else None
             if function is not None and edits is None:
                 driver.remark(node, said_of_unused(function, name))
             if edits is not None:
                 found.update((edit, None) for edit in edits if edit not in known)
-            elif function is None and not reads_alias(module, node):
+            elif function is None and not apart and not reads_alias(module, node):
                 _refuse(name, node)
     return list(found)
 
