@@ -84,7 +84,7 @@ def test_what_nothing_waits_for_is_told() -> None:
     body = f"{NET}\ntf.assert_equal(tf.shape(net)[1], 3)\npredictions = net"
     outcome = run(model_fn(body))[PATH]
     assert "    tf.assert_equal(tf.shape(net)[1], 3)\n" in method(outcome.after.decode(), "call")
-    assert any("nothing waited for this" in each.message for each in outcome.diagnostics)
+    assert any("nothing waited for this" in each.message for each in outcome.remaining)
 
 
 @pytest.mark.parametrize(
