@@ -369,6 +369,33 @@ def test_turns_that_name_the_scope_of_a_helper_have_layers_of_their_own() -> Non
     assert 'self.tower_layers = [Tower("tower_" + task) for task in ["click", "buy"]]' in text
 
 
+NUMBERED = """
+def tower(x, name, units=(3, 2)):
+    with tf.variable_scope(name, reuse=tf.AUTO_REUSE):
+        for n in units:
+            x = tf.layers.dense(x, n)
+        return tf.layers.dense(x, 1)
+"""
+
+
+@pytest.mark.parametrize("given", ['"tower_%s" % task', 'f"{task}/tower"'])
+def test_layers_without_a_name_are_told_apart_by_the_scope_of_the_turn(given: str) -> None:
+    body = TASKS.replace('"tower_" + task', given)
+    assert "self.tower_layers = [Tower(" in migrate(model_fn(body, before=NUMBERED))
+
+
+def test_a_scope_around_the_call_tells_the_turns_apart() -> None:
+    call = 'total += tower(features["x"], "tower_" + task)'
+    around = f'with tf.variable_scope("of_" + task):\n            {call}'.replace('"tower_" + task', '"tower"')
+    assert "self.tower_layers = [Tower(" in migrate(model_fn(TASKS.replace(call, around), before=NUMBERED))
+
+
+def test_layers_without_a_name_of_turns_in_one_scope_are_left_alone() -> None:
+    turns = TASKS.replace("        total", "        for _ in range(2):\n            total")
+    reason = manual_reason(model_fn(turns, before=NUMBERED))
+    assert "the turns of a loop may share the variables of a helper" in reason
+
+
 @pytest.mark.parametrize("scope", ['"one"', '"one" if name else name'])
 def test_turns_that_name_no_scope_of_a_helper_are_left_alone(scope: str) -> None:
     reason = manual_reason(model_fn(TASKS, before=TASK.format(scope=scope)))

@@ -359,6 +359,28 @@ def _handed_turns(site: Site, turns: Turns) -> Turns:
     return tuple(frozenset(name for name, value in site.layer.given if reads(value) & head) for head in turns)
 
 
+def told_apart(plan: Body, site: Site) -> bool:
+    """Whether all variables that turns of loops make in a helper have what tells the turn in their names."""
+    heads = tuple(frozenset(n.id for n in walk(loop.target) if isinstance(n, ast.Name)) for loop in site.loops)
+    return _is_told(plan, site, {name: "*" for head in heads for name in head}, heads)
+
+
+def _is_told(plan: Body, site: Site, names: Patterns, turns: Turns) -> bool:
+    made = [call.args[0] if call.args else None for call in scope_calls(plan, site.leaf)]
+    made += [site.layer.name] if site.layer.helper is None and site.layer.name is not None else []
+    for node in made:
+        pattern = literal_pattern(node, names)
+        if pattern is None and not is_current(plan, node):
+            return False  # another scope may be entered again
+        if node is not None and pattern is not None and "*" in pattern:
+            turns = tuple(head for head in turns if not head & reads(node))
+    helper = site.layer.helper
+    if helper is None:
+        return not turns or site.layer.keras or not (site.layer.variables or site.layer.recurrent)
+    known, handed = given_names(site, names), _handed_turns(site, turns)
+    return all(_is_told(helper, inner, known, handed) for inner in helper.sites if inner.first is None)
+
+
 def is_named(site: Site, names: Patterns) -> bool:
     """Whether the program names a layer, and not just by a parameter that holds None."""
     name = site.layer.name

@@ -25,6 +25,7 @@ from migrator.analyse.variables.scopes import (
     path_of,
     scope_calls,
     scope_prefix,
+    told_apart,
 )
 from migrator.resolve.syntax import walk
 
@@ -157,12 +158,9 @@ def _share_helper(plan: Body, site: Site, earlier: list[Site]) -> None:
     flags: Flags = dict(site.layer.reuse)
     inside = list(_reuses(helper, flags))
     if site.loops and (inside or is_reused(plan, site)):
-        names = names_made(plan, site)
-        told = reads([value for _, value in site.layer.given]) | reads(_chain(plan, site))
-        turns = {name for loop in site.loops for name in targets(loop.target)}
         if _is_one(plan, site) and _all_reused(helper, is_reused(plan, site), flags):
             site.in_all_turns = True
-        elif names is None or any("*" not in name for name in names) or not told & turns:
+        elif not told_apart(plan, site):
             raise Unsupported("the turns of a loop may share the variables of a helper", site.call)
     for other in [other for other in reversed(earlier) if other.first is None]:
         if other.layer.helper is not helper or exclusive(other, site):
