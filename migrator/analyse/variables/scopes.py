@@ -63,7 +63,7 @@ def scope_prefix(plan: Body, leaf: Leaf, names: Patterns | None = None) -> str |
     """The scope name around a leaf, such as ``fm/``; None where a part is not known from the source."""
     parts = []
     for call in scope_calls(plan, leaf):
-        name = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "name_or_scope"), None)
+        name = _given_name(call)
         if is_current(plan, name):
             continue
         opened = _opened(plan, leaf, call, name) if isinstance(name, ast.Name) else None
@@ -81,6 +81,11 @@ def scope_prefix(plan: Body, leaf: Leaf, names: Patterns | None = None) -> str |
             return None
         parts.append(text + "/")
     return "".join(parts)
+
+
+def _given_name(call: ast.Call) -> ast.expr | None:
+    """What a call of `variable_scope` is told as the name, or as the scope to enter."""
+    return call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "name_or_scope"), None)
 
 
 def _opened(plan: Body, leaf: Leaf, call: ast.Call, name: ast.Name) -> Leaf | None:
@@ -166,7 +171,7 @@ def _late_name(plan: Body, site: Site, text: str, write: Callable[[ast.expr], st
     """The name of a weight that `call` makes, which tells it from all others of its layer. Raises Unsupported."""
     names = []
     for call in scope_calls(plan, site.leaf):
-        name = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "name_or_scope"), None)
+        name = _given_name(call)
         if name is None or is_none(name):
             raise Unsupported("a variable of a size that data tell stands in a scope that is numbered", call)
         names.append(name)
@@ -366,7 +371,7 @@ def told_apart(plan: Body, site: Site) -> bool:
 
 
 def _is_told(plan: Body, site: Site, names: Patterns, turns: Turns) -> bool:
-    made = [call.args[0] if call.args else None for call in scope_calls(plan, site.leaf)]
+    made = [_given_name(call) for call in scope_calls(plan, site.leaf)]
     made += [site.layer.name] if site.layer.helper is None and site.layer.name is not None else []
     for node in made:
         pattern = literal_pattern(node, names)
