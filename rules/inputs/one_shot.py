@@ -6,16 +6,20 @@ One that has to be initialized counts as well, where the function leaves that to
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import is_none
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import is_name, walk
 from migrator.resolve.text import Spans
-from migrator.rewrite import Change, Remove, Rename, Replace, Statement, expr, spaced, statements, with_remark
+from migrator.rewrite import Change, Remove, Rename, Replace, Statement, code, expr, spaced, statements, with_remark
 
 from .dataset_attributes import dataset_attributes
 from .elements import are_single
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 ONE_SHOT = "make_one_shot_iterator"
 INITIALIZABLE = "make_initializable_iterator"
@@ -229,7 +233,15 @@ def _mapped(
     file = module.cst
     parameters = ", ".join(e.id for e in elements if isinstance(e, ast.Name))
     function: Statement
-    (function,) = statements(f"def {name}({parameters}):\n    {{body}}", body=file.statements(rest))
+    tuples: dict[ast.AST, cst.BaseExpression] = {}
+    for part in _lists(module, rest):
+        listed = code(part.id) if isinstance(part, ast.Name) else file.expression(part)
+        if isinstance(part, ast.List) and len(part.elts) == 1 and not isinstance(part.elts[0], ast.Starred):
+            tuples[part] = expr("({one},)", one=file.expression(part.elts[0]))
+        else:
+            tuples[part] = expr("tuple({part})", part=listed)
+    body = file.statements(rest, tuples.get)
+    (function,) = statements(f"def {name}({parameters}):\n    {{body}}", body=body)
     returned = spaced(statements(f"return {dataset}.map({name})"))
     function = with_remark(function, file.statement(line))
     made: list[Statement] = []
@@ -238,6 +250,20 @@ def _mapped(
     apart = made or _follows_code(module, line, gone)
     new = [*made, *(spaced([function]) if apart else [function]), *returned]
     return [Replace(line, new), *(Remove(statement) for statement in rest)]
+
+
+def _lists(module: Module, rest: list[ast.stmt]) -> list[ast.expr]:
+    """Features and labels that are returned as lists of tensors, of which a dataset would make one tensor."""
+    returned = [node.value for statement in rest for node in walk(statement) if isinstance(node, ast.Return)]
+    parts = [part for value in returned for part in (value.elts if isinstance(value, ast.Tuple) else [value]) if part]
+    found: list[ast.expr] = []
+    for part in parts:
+        bound = module.bindings(part) if isinstance(part, ast.Name) else []
+        made = [module.parent(binding.node) for binding in bound if binding.node is not None]
+        values = [part, *(each.value for each in made if isinstance(each, ast.Assign))]
+        if any(isinstance(value, (ast.List, ast.ListComp)) for value in values):
+            found.append(part)
+    return found
 
 
 def _returns_are_known(module: Module, target: ast.expr, rest: list[ast.stmt]) -> bool:

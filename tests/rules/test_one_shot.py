@@ -554,3 +554,16 @@ def debug(path):
     text = migrate(MODEL + debug)
     assert f"    batch = {kept}.get_next()\n" in text
     assert "inside an expression" not in text and manual_reason(f"{MODEL}{debug}\n\ndebug('data')\n")
+
+
+def test_lists_of_tensors_are_tuples_of_which_datasets_make_no_tensor() -> None:
+    body = """
+        it = tf.data.TFRecordDataset(path).map(parse).make_one_shot_iterator()
+        x, y = it.get_next()
+        if SINGLE:
+            return [x], [y]
+        xs = [x, 2 * x]
+        return xs, [each for each in (y, y)]
+    """
+    made = method(migrate(program(body)), "read")
+    assert "return (x,), (y,)" in made and "return tuple(xs), tuple([each for each in (y, y)])" in made
