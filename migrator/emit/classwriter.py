@@ -14,6 +14,7 @@ from migrator.analyse.function.translate import is_none
 from migrator.analyse.layers.built import built_leaves, sizes_of
 from migrator.analyse.layers.objects import holder
 from migrator.analyse.layers.site import RESERVED, Site
+from migrator.analyse.layers.statistics import LISTED, moves_statistics
 from migrator.analyse.layers.turns import filled_by_loops, made_in_turns, only_made_of, refuse_mixed
 from migrator.analyse.results.tags import NAME, handed_scope
 from migrator.analyse.statements.copies import is_copied
@@ -181,6 +182,7 @@ class ClassWriter:
         body = trimmed(writer.rows(writer.leaves))
         if plan.shares_tables:
             body += statements("{share_tables}(self)", share_tables=writer.need("share_tables"))
+        body += self._listed_statistics(sites)
         self.init_leaves = set(writer.support)
         wanted = {n for leaf in writer.leaves for n in plan.slicer.inputs(leaf)} | reads(writer.partitioners)
         tail = last(writer)
@@ -198,6 +200,17 @@ class ClassWriter:
                 lines.append(f"self.{self.static_attribute(name)} = {name}")
         parameters = ", ".join(["self", *self.init_parameters()])
         return [defined(f"def __init__({parameters})", [*rows(lines), *body, *tail])]
+
+    def _listed_statistics(self, sites: Iterable[Site]) -> list[Row]:
+        """What lets Keras 3 save moving statistics of layers in lists: its checkpoints hold what attributes are, and the
+        trainable weights by way of the optimizer."""
+        listed = [site for site in sites if site.makes and site.loops and moves_statistics(site.layer)]
+        names = list(dict.fromkeys(site.attribute for site in listed))
+        if not names:
+            return []
+        given = ", ".join(f"{name}=list(self.{name})" for name in names)
+        kept = f"self.listed_layers = {self.shared.tf}.train.Checkpoint({given})"
+        return rows([LISTED, kept])
 
     def build(self, leaves: Iterable[Leaf]) -> list[Row]:
         """``build``: the layers made in `leaves` whose sizes are those of the first input; empty without any."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Collection, Iterator, Mapping
 
+from migrator.analyse.layers.statistics import LISTED
+
 from .networks import Network
 
 _SHARES = {
@@ -134,6 +136,8 @@ class NetworkWriter:
             yield f"        self.dropout = {self.layers}.Dropout({self.network.dropout})"
         if self._normalized:
             yield f"        self.norms = [{self.layers}.BatchNormalization(momentum=0.999) for _ in {widths}]"
+            yield f"        {LISTED}"
+            yield f"        self.listed_layers = {self.tf}.train.Checkpoint(norms=list(self.norms))"
         named = f', name="{self.network.last}"' if self.network.combined else ""
         yield f"        self.{self.network.last} = {self.layers}.Dense({self._units}{named})"
 

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from migrator.analyse.function.body import Body
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.plan import Plan
 from migrator.analyse.function.translate import is_none
+from migrator.analyse.layers.statistics import has_moving_statistics
 from migrator.analyse.training.trainop import train_op
 from migrator.analyse.variables.partitioners import has_partitioners
 from migrator.resolve.module import Module
@@ -245,12 +245,6 @@ def _of_servers(plan: Plan) -> str:
 def _may_restore(use: Use) -> bool:
     """Whether the newest checkpoint, which has the means over replicas, may be read before a use."""
     return use.saves and has_its_line(use.module, use.call)
-
-
-def has_moving_statistics(body: Body) -> bool:
-    """Whether a model has variables that each replica changes by itself."""
-    helpers = [site.layer.helper for site in body.sites if site.layer.helper is not None]
-    return any(site.layer.moving for site in body.sites) or any(has_moving_statistics(helper) for helper in helpers)
 
 
 def why_not_after_all(loop: Loop, models: Iterable[str]) -> str:

@@ -149,6 +149,8 @@ class DenseNetwork(tf.keras.layers.Layer):
             if batch_norm:
                 layers.append(tf.keras.layers.BatchNormalization(momentum=0.999, name=f"batchnorm_{index}"))
             self.hidden_layers.append(layers)
+        if batch_norm:  # else Keras 3 leaves their moving statistics out of checkpoints
+            self.listed_layers = tf.train.Checkpoint(layers=[list(layers) for layers in self.hidden_layers])
         self.logits_layer = tf.keras.layers.Dense(units, name="logits")
 
     def call(self, features: Any, training: bool = False) -> tf.Tensor:
