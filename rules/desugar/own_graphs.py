@@ -6,6 +6,7 @@ In TensorFlow 1 that is the default graph, of which an Estimator, with a graph o
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator, Sequence
 
 from migrator.analyse.function.errors import Unsupported
@@ -115,6 +116,8 @@ def _is_apart(project: Project, module: Module, whole: ast.AST, body: Sequence[a
         if name.startswith(_SHARED):
             return False
         own = [binding.node for binding in module.bindings(node)] if isinstance(node, ast.Name) else []
+        if isinstance(node, ast.Name) and not (own or hasattr(builtins, node.id)):
+            return False  # of a star import, perhaps
         outside = [each for each in own if each is None or not module.is_inside(each, whole)]
         if outside and not name.startswith("tensorflow") and not _is_known(project, module, node, depth):
             return False

@@ -147,7 +147,8 @@ def test_the_rest_is_not_native(arguments: str) -> None:
     assert not unit.startswith("native")
 
 
-def test_within_an_expression_it_is_not_native() -> None:
+@pytest.mark.parametrize(("test", "native"), [('mode == "train"', True), ("params['clip']", False)])
+def test_within_a_choice_it_is_native_where_the_mode_decides(test: str, native: bool) -> None:
     call = "tf.contrib.layers.optimize_loss" + CALL
-    _, unit = migrated(PROGRAM.replace(call, f'{call} if mode == "train" else None'))
-    assert not unit.startswith("native")
+    _, unit = migrated(PROGRAM.replace(call, f"{call} if {test} else None"))
+    assert unit.startswith("native") == native

@@ -103,10 +103,9 @@ def make_input():
     return tf.data.Dataset.from_tensors(({"x": [[1]]}, [[1.0]])).repeat()
 
 
-ids = tf.feature_column.categorical_column_with_identity("x", 3)
-columns = [tf.feature_column.embedding_column(ids, 2)]
-estimator = tf.estimator.DNNRegressor([4], columns, optimizer=tf.train.FtrlOptimizer(0.1))
+columns = [tf.feature_column.numeric_column("x")]
+estimator = tf.estimator.DNNRegressor([4], columns, optimizer=tf.train.RMSPropOptimizer(0.1))
 estimator.train(make_input, steps=5)
 """
     after = migrate_all({PATH: text})[PATH]
-    assert 0 < after.find("class LazyFtrl(") < after.find("optimizer=LazyFtrl(")
+    assert 0 < after.find("class RMSprop(") < after.find("optimizer=RMSprop(")

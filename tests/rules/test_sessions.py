@@ -149,13 +149,21 @@ def show():
 """
 
 
-def test_a_session_that_is_opened_keeps_a_program_from_layers_too() -> None:
-    outcome = run(LAYERS.replace("{call}", "show()\n"))["program.py"]
-    assert outcome.after.decode() == LAYERS.replace("{call}", "show()\n")
+@pytest.mark.parametrize("call", ["show()\n", ""])
+def test_a_session_that_makes_all_that_it_runs_gets_a_graph(call: str) -> None:
+    outcome = run(LAYERS.replace("{call}", call))["program.py"]
+    after = outcome.after.decode()
+    assert ".fit(" in after and "    with tf.compat.v1.Session(graph=tf.Graph()) as sess:\n" in after
+
+
+def test_a_session_that_runs_what_others_made_keeps_a_program_from_layers_too() -> None:
+    text = LAYERS.replace("{call}", "show()\n").replace("tf.constant(1) + 2", "made_elsewhere")
+    outcome = run(text)["program.py"]
+    assert outcome.after.decode() == text
     assert any("tf.Session works on the graph by itself" in d.message for d in outcome.remaining)
 
 
 def test_one_that_nothing_opens_does_not() -> None:
-    outcome = run(LAYERS.replace("{call}", ""))["program.py"]
+    outcome = run(LAYERS.replace("{call}", "").replace("tf.constant(1) + 2", "made_elsewhere"))["program.py"]
     assert ".fit(" in outcome.after.decode()
     assert any("opens a session" in d.message for d in outcome.remaining)

@@ -17,7 +17,7 @@ loss = tf.losses.get_total_loss() + loss
 train_op = tf.train.AdamOptimizer().minimize(loss, tf.train.get_global_step())
 return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
 """
-SUM = 'tf.add_n([0.1 * tf.nn.l2_loss(v) for v in self.trainable_variables if "kernel" in v.name])'
+SUM = 'tf.reduce_sum([0.1 * tf.nn.l2_loss(v) for v in self.trainable_variables if "kernel" in v.name])'
 
 
 def program(body: str = LOOP) -> str:
