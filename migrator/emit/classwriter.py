@@ -182,7 +182,7 @@ class ClassWriter:
         body = trimmed(writer.rows(writer.leaves))
         if plan.shares_tables:
             body += statements("{share_tables}(self)", share_tables=writer.need("share_tables"))
-        body += self._listed_statistics(sites)
+        body += self._listed_statistics(filter(writer.has_attribute, sites))
         self.init_leaves = set(writer.support)
         wanted = {n for leaf in writer.leaves for n in plan.slicer.inputs(leaf)} | reads(writer.partitioners)
         tail = last(writer)
@@ -205,10 +205,10 @@ class ClassWriter:
         """What lets Keras 3 save moving statistics of layers in lists: its checkpoints hold what attributes are, and the
         trainable weights by way of the optimizer."""
         listed = [site for site in sites if site.makes and site.loops and moves_statistics(site.layer)]
-        names = list(dict.fromkeys(site.attribute for site in listed))
-        if not names:
+        flat = {site.attribute: "list" if len(site.loops) == 1 else f"{self.shared.tf}.nest.flatten" for site in listed}
+        if not flat:
             return []
-        given = ", ".join(f"{name}=list(self.{name})" for name in names)
+        given = ", ".join(f"{name}={flatten}(self.{name})" for name, flatten in flat.items())
         kept = f"self.listed_layers = {self.shared.tf}.train.Checkpoint({given})"
         return rows([LISTED, kept])
 

@@ -40,7 +40,7 @@ def expand(drafts: Drafts, paths: Sequence[str]) -> None:
     import tensorflow as tf
 
     with tf.Session() as sess:
-        print(sess.run(tf.reduce_mean(rows)))
+        print(sess.run(tf.reduce_mean([1.0, 2.0])))
     estimator = tf.estimator.Estimator(model_fn)
     ```
     becomes
@@ -48,7 +48,7 @@ def expand(drafts: Drafts, paths: Sequence[str]) -> None:
     import tensorflow as tf
 
     with tf.Session(graph=tf.Graph()) as sess:
-        print(sess.run(tf.reduce_mean(rows)))
+        print(sess.run(tf.reduce_mean([1.0, 2.0])))
     estimator = tf.estimator.Estimator(model_fn)
     ```
     """

@@ -29,6 +29,12 @@ def test_lists_of_layers_that_have_them() -> None:
     assert KEPT.format("blocks") in text
 
 
+def test_lists_in_lists() -> None:
+    body = "net = features['x']\nfor i in range(2):\n    for j in range(3):\n        " + NORM + "\npredictions = net"
+    init = method(migrate(model_fn(body)), "__init__")
+    assert "batch_normalization_layers=tf.nest.flatten(self.batch_normalization_layers)" in init
+
+
 @pytest.mark.parametrize(
     "body", [LOOP.format("net = tf.nn.relu(net)"), f"net = features['x']\n{NORM}\npredictions = net"]
 )

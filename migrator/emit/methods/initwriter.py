@@ -182,7 +182,7 @@ class InitWriter(Writer):
 
     def _loop(self, node: ast.For, leaves: list[Leaf], depth: int) -> list[Row]:
         level = sum(isinstance(f.node, ast.For) for f in leaves[0].frames[:depth])
-        sites = [s for s in self.sites if s.leaf in leaves and self._has_attribute(s) and s.makes]
+        sites = [s for s in self.sites if s.leaf in leaves and self.has_attribute(s) and s.makes]
         shared = [] if level else [row for s in sites if s.in_all_turns for row in self._site(s)]
         if shared and self.by_scope:
             raise Unsupported("variables that a partitioner splits are shared by the turns of a loop", node)
@@ -252,7 +252,7 @@ class InitWriter(Writer):
         counter = enumerated(node)[0]
         return [f"{self.indent}for {self.loop(node, targets(counter) if counter is not None else set())}:"]
 
-    def _has_attribute(self, site: Site) -> bool:
+    def has_attribute(self, site: Site) -> bool:
         """Whether what a site makes is held by an attribute of its own, not by a list or dict of the program alone."""
         return site.leaf not in self.support or site.leaf in self.refilled
 
@@ -263,7 +263,7 @@ class InitWriter(Writer):
         padded = False
         outer = sum(isinstance(f.node, ast.For) for f in leaves[0].frames[:depth])
         for arm, other in (("body", "orelse"), ("orelse", "body")):
-            for site in filter(self._has_attribute, self.sites):  # lists of layers keep one entry per turn of the loop
+            for site in filter(self.has_attribute, self.sites):  # lists of layers keep one entry per turn of the loop
                 if site.asked_for and site.leaf in leaves and site.leaf.frames[depth].arm == other:
                     padded = padded or arm == "orelse"
                     arms[arm] += rows([f"self.{site.attribute} = None"])
