@@ -17,19 +17,14 @@ TOP = Path(__file__).resolve().parents[2]
 LATEST = os.environ.get("MIGRATOR_LATEST_PYTHON") or str(TOP / ".venv-latest" / "bin" / "python")
 
 
-OPEN = pytest.mark.xfail(
-    reason="something of kept columns differs with Keras 2; programs with them are equal", strict=False
-)
-
-
-@pytest.mark.parametrize("make", [column_program.New, pytest.param(column_program.Kept, marks=OPEN)])
+@pytest.mark.parametrize("make", [column_program.New, column_program.Kept])
 def test_each_column_equals_that_of_tensorflow_1(make: type, tmp_path: Path) -> None:
     assert column_program.differences(tmp_path, make) == [] == column_program.unsaved(tmp_path, make)
 
 
 @pytest.mark.parity
 @pytest.mark.skipif(not os.path.exists(LATEST), reason="needs the newest TensorFlow: make setup-latest")
-@pytest.mark.parametrize("keras", [pytest.param(2, marks=OPEN), 3])
+@pytest.mark.parametrize("keras", [2, 3])
 def test_on_the_newest_tensorflow(keras: int) -> None:
     environment = {**os.environ, "PYTHONPATH": str(TOP), "TF_USE_LEGACY_KERAS": "1" if keras == 2 else "0"}
     command = [LATEST, column_program.__file__]

@@ -40,6 +40,7 @@ class InputFeatures(tf.keras.layers.Layer):
         for column in self.feature_columns:
             with tf.name_scope(column.name):
                 column.create_state(self.tables)
+        self.built = True
 
     def call(self, features: Any) -> tf.Tensor:
         cache = tf.__internal__.feature_column.FeatureTransformationCache(features)
