@@ -10,6 +10,7 @@ import ast
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind
 from migrator.resolve.module import Module
+from migrator.resolve.reaching import block_of
 from migrator.resolve.syntax import walk
 from migrator.vocabulary.diagnostics import Edit
 
@@ -52,9 +53,6 @@ def rebound(module: Module, name: ast.Name) -> tuple[ast.expr, ast.expr, Edit] |
 
 def _neighbours(module: Module, first: ast.stmt, second: ast.stmt) -> bool:
     """Whether one statement stands directly below the other, in one block."""
-    for block in ("body", "orelse", "finalbody"):
-        statements = getattr(module.parent(first), block, None)
-        if isinstance(statements, list) and first in statements:
-            place = statements.index(first) + 1
-            return statements[place : place + 1] == [second]
-    return False
+    block = block_of(module, first)
+    place = block.index(first) + 1
+    return block[place : place + 1] == [second]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from migrator.resolve.calls import call_of
 from migrator.resolve.module import Module
+from migrator.resolve.reaching import block_of
 from migrator.resolve.syntax import walk
 from migrator.rewrite import Change, Remove, Replace, code
 
@@ -108,8 +109,8 @@ def _loop(module: Module, call: ast.Call, key: ast.expr) -> tuple[ast.Assign, as
         return None
     if not isinstance(loop, ast.For) or len(loop.body) != 1 or loop.orelse or not _same(loop.target, key):
         return None
-    block = next((b for b in _blocks(module.parent(loop)) if loop in b), [])
-    start = block[block.index(loop) - 1] if block and block.index(loop) else None
+    block = block_of(module, loop)
+    start = block[block.index(loop) - 1] if block.index(loop) else None
     if not isinstance(start, ast.Assign) or not isinstance(start.value, ast.List) or start.value.elts:
         return None
     inside = {id(node) for node in walk(loop)}
@@ -118,10 +119,3 @@ def _loop(module: Module, call: ast.Call, key: ast.expr) -> tuple[ast.Assign, as
     if len(start.targets) > 1 or not _same(start.targets[0], append.func.value) or again:
         return None
     return None if module.comments_in(*module.span(loop)) else (start, loop)
-
-
-def _blocks(node: ast.AST | None) -> Iterator[list[ast.stmt]]:
-    for name in ("body", "orelse", "finalbody"):
-        block = getattr(node, name, [])
-        if isinstance(block, list):
-            yield block

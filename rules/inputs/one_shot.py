@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import is_none
 from migrator.resolve.module import Module
+from migrator.resolve.reaching import blocks
 from migrator.resolve.syntax import is_name, walk
 from migrator.resolve.text import Spans
 from migrator.rewrite import Change, Remove, Rename, Replace, Statement, code, expr, spaced, statements, with_remark
@@ -340,9 +341,7 @@ def _is_read_as_dict(module: Module, node: ast.Name) -> bool:
 
 def block_of(module: Module, statement: ast.stmt) -> list[ast.stmt]:
     """The statements among which one stands. Raises Unsupported."""
-    parent = module.parent(statement)
-    for name in ("body", "orelse", "finalbody"):
-        block = getattr(parent, name, None)
-        if isinstance(block, list) and statement in block:
+    for block in blocks(module.parent(statement)):
+        if statement in block:
             return block
     raise Unsupported("the batch of an iterator is read in a place that is not followed", statement)

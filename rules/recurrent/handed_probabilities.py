@@ -15,7 +15,7 @@ from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.values.callers import calls_of
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
-from migrator.resolve.syntax import walk
+from migrator.resolve.syntax import is_name, walk
 from migrator.rewrite import Insert, Replace, code, expr, statements, with_arguments, with_parameters
 from migrator.vocabulary.unsupported import Unsupported
 
@@ -100,22 +100,18 @@ def _drops(project: Project, definition: Definition, name: str, depth: int = 0) 
     calls = [node for node in walk(function) if isinstance(node, ast.Call)]
     runs = any((module.resolve(call.func) or "") in LAYERS for call in calls)
     for call in calls:
-        if runs and any(_is(keep, name) for keep in keep_probabilities(call, module.resolve)):
+        if runs and any(is_name(keep, name) for keep in keep_probabilities(call, module.resolve)):
             return True
         other = project.definition(module, call.func) if depth < _DEPTH else None
         if other is None or not isinstance(other.node, ast.FunctionDef) or other.node is function:
             continue
         try:
-            handed = [inner for inner, value in given(other.node, call).items() if _is(value, name)]
+            handed = [inner for inner, value in given(other.node, call).items() if is_name(value, name)]
         except Unsupported:
             continue
         if any(_drops(project, other, inner, depth + 1) for inner in handed):
             return True
     return False
-
-
-def _is(node: ast.expr, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
 
 
 def _given(project: Project, definition: Definition, name: str) -> list[_Given]:
