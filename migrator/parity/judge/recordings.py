@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -12,7 +11,7 @@ from pathlib import Path
 
 from migrator.parity.judge.case import Case
 from migrator.parity.judge.report import SideReport
-from migrator.parity.run.sandbox import LINK_FROM_BYTES, program_files
+from migrator.parity.run import sandbox
 
 MANIFEST = "recording.json"
 FORMAT = 9
@@ -73,10 +72,4 @@ def _stamp(case: Case, skip: Path) -> str:
     old = case.old
     seed = (case.seed,) if case.seed else ()
     how = (old.path.name, old.entry, old.module, old.cwd, old.args, case.steps, case.mode, case.dialect, *seed)
-    found = hashlib.sha256(repr((FORMAT, *how)).encode())
-    for path in sorted(program_files(old.folder, skip)):
-        size = path.stat().st_size
-        found.update(f"\n{path.relative_to(old.folder).as_posix()} {size}\n".encode())
-        if size < LINK_FROM_BYTES:
-            found.update(path.read_bytes())
-    return found.hexdigest()
+    return sandbox.digest(old.folder, skip, repr((FORMAT, *how)))

@@ -30,6 +30,7 @@ from migrator.parity.run import committed, failures, held_checkpoints, kept, pro
 from migrator.parity.run.cluster_runner import compare_on_cluster
 from migrator.parity.run.conversion import converted_case
 from migrator.parity.run.free import compare_freely
+from migrator.parity.run.known_names import with_names
 from migrator.parity.run.migrate import MigrationError, migrate_copy, without_cells
 from migrator.parity.run.progress import Progress
 from migrator.parity.run.resuming import compare_resumed
@@ -128,7 +129,7 @@ def run_case(
         settings = _settings(given)
         if settings.from_python2:
             case = converted_case(case, root)
-        case = _migrated(case, root, settings) if case.new is None else _with_names(case, root, settings)
+        case = _migrated(case, root, settings) if case.new is None else with_names(case, root, settings)
         if case.resume and (case.cluster or case.mode != "replay"):
             raise CaseError("--resume is for the replay on one machine: leave out --cluster and --mode")
         if case.mode == "free":
@@ -278,19 +279,6 @@ def _settings(case: Case) -> Settings:
     except SettingsError as error:
         raise CaseError(str(error)) from error
     return found.merged(from_python2=case.from_python2 or None, exclude=found.exclude + case.exclude)
-
-
-def _with_names(case: Case, root: Path, settings: Settings) -> Case:
-    """The case with the pairs of variables that a migration of the old program knows, if there is one."""
-    target = root / "named"
-    try:
-        sandbox.copy_program(case.old.folder, target, skip=root)
-        units = migrate_copy(target, case.old.start(), settings).units
-    except (CaseError, MigrationError):
-        return case
-    finally:
-        shutil.rmtree(target, ignore_errors=True)
-    return replace(case, derived=tuple(unit.variables for unit in units))
 
 
 def _migrated(case: Case, root: Path, settings: Settings) -> Case:

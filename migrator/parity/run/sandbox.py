@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 from collections.abc import Iterator
@@ -116,6 +117,20 @@ def copy_program(folder: Path, target: Path, skip: Path | None = None) -> None:
 def program_files(folder: Path, skip: Path | None = None) -> Iterator[Path]:
     """The files of a program that `copy_program` copies. Raises CaseError if there are too many."""
     return (Path(current, name) for current, names in _walk(folder, skip) for name in names)
+
+
+def digest(folder: Path, skip: Path | None = None, also: str = "") -> str:
+    """A checksum of the files of a program, and of what is given `also`. Of large files the size counts.
+
+    Raises CaseError if there are too many.
+    """
+    found = hashlib.sha256(also.encode())
+    for path in sorted(program_files(folder, skip)):
+        size = path.stat().st_size
+        found.update(f"\n{path.relative_to(folder).as_posix()} {size}\n".encode())
+        if size < LINK_FROM_BYTES:
+            found.update(path.read_bytes())
+    return found.hexdigest()
 
 
 def _walk(folder: Path, skip: Path | None) -> Iterator[tuple[str, list[str]]]:
