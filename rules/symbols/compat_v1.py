@@ -327,8 +327,6 @@ def _reference(module: Module, node: ast.expr, full: str, root: str) -> Optional
         if row.kind in ("compat", "check"):
             return [_compat(node, short, root)]
         rewrite = rewrite_row(module, target, row, root)
-        if rewrite is None and row.otherwise and row.to != short:  # a call, or a bare name, that keeps the old function
-            return [Replace(node, f"{root}.{row.otherwise}")]
         if rewrite is None:
             return _respell(module, node, root)
         return list(rewrite.changes) or None

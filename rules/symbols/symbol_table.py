@@ -194,12 +194,19 @@ def uses_old_keyword(module: Module, node: ast.expr, row: Row) -> bool:
     return any(keyword.arg in row.keywords and keyword.arg not in row.new for keyword in call.keywords)
 
 
+def uses_new_keyword(call: Optional[ast.Call], row: Row) -> bool:
+    """Whether the call has a keyword that only TensorFlow 2 knows, for which it is written then."""
+    if call is None or row.new is None or row.old is None or row.to != row.name:
+        return False
+    return any(keyword.arg in row.new and keyword.arg not in row.old for keyword in call.keywords)
+
+
 def rewrite_row(module: Module, node: ast.expr, row: Row, root: Optional[str] = None) -> Optional[Rewrite]:
     """What the row says about this reference, which is known to mean the TensorFlow 1 name.
 
     `root` is the name of plain TensorFlow if the caller knows it. None where the call is right as it is.
     """
-    call = call_of(module, node)
+    call, told = call_of(module, node), root is not None
     old_name = f"tf.{row.name}"
     if row.kind == "manual":
         return Rewrite("manual", f"{old_name} has no successor: {row.note}")
@@ -217,9 +224,11 @@ def rewrite_row(module: Module, node: ast.expr, row: Row, root: Optional[str] = 
     made = call is None and _is_class_of_initializers(row) and is_initializer(module, node)
     if not row.plain and not made:
         changed = _arguments(module, call, row, root)
+        if isinstance(changed, str) and uses_new_keyword(call, row):
+            return None
         if isinstance(changed, str) and row.otherwise:
-            known = module.explicit_dialect(node) == "v1"
-            return None if known else rename(module, node, old_name, row.otherwise, root)
+            kept = not told and module.explicit_dialect(node) == "v1"
+            return None if kept else rename(module, node, old_name, row.otherwise, root)
         if isinstance(changed, str):
             return Rewrite("manual", f"{old_name} is left as it is: {changed}{'; ' + row.note if row.note else ''}")
         changes += changed

@@ -25,6 +25,8 @@ NEW = "import tensorflow as tf\n"
         ("tf.nn.dropout(x, 0.9)", "tf.nn.dropout(x, rate=1 - 0.9)"),
         ("tf.nn.dropout(*x)", "tf.compat.v1.nn.dropout(*x)"),
         ("tf.where(a, b, c)", "tf.compat.v1.where(a, b, c)"),
+        ("tf.nn.ctc_loss(y, x, n)", "tf.nn.ctc_loss(y, x, None, logit_length=n, blank_index=-1)"),
+        ("tf.nn.ctc_loss(y, x, n, True)", "tf.compat.v1.nn.ctc_loss(y, x, n, True)"),
         ("tf.div(a, b)", "tf.compat.v1.div(a, b)"),
         ("tf.reduce_sum(x, keep_dims=True)", "tf.reduce_sum(x, keepdims=True)"),
         ("tf.reduce_sum(x, 1)", "tf.reduce_sum(x, 1)"),

@@ -383,3 +383,11 @@ def test_helpers_in_a_program_for_tensorflow_1_mean_what_they_say() -> None:
     changed = set(short.splitlines()) - set(transform(V1 + short, own).splitlines())
     changed = {line for line in changed if "tf.compat.v1." not in line}  # of graphs, which get other names
     assert own and "def index_table_from_tensor(" in short and not changed
+
+
+def test_a_loss_that_takes_what_tensorflow_2_does_not_stays() -> None:
+    one("tf.nn.ctc_loss(y, x, [5])", "tf.nn.ctc_loss(y, x, None, logit_length=[5], blank_index=-1)")
+    kept = "nn.ctc_loss(y, x, [5], ignore_longer_outputs_than_inputs=True)"
+    one(f"tf.{kept}", f"tf.compat.v1.{kept}")
+    check_noop(f"import tensorflow as tf\ntf.compat.v1.{kept}\n", RULES)
+    check_noop(f"{V1}tf.nn.ctc_loss(y, x, None, logit_length=[5], blank_index=-1)\n", RULES)

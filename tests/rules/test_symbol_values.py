@@ -121,6 +121,9 @@ X = "tf.constant([[1.0, -2.0, 3.0], [4.0, 5.0, -6.0]])"
         "tf.nn.ctc_loss(labels=tf.SparseTensor([[0, 0]], [1], [1, 1]), inputs=tf.reshape(tf.range(15.0), [1, 5, 3]) % 4.0, "
         "sequence_length=[4], time_major=False)",
         "tf.nn.ctc_loss(tf.SparseTensor([[0, 0]], [1], [1, 1]), tf.ones([5, 1, 3]), [5], ctc_merge_repeated=True)",
+        "tf.nn.ctc_loss(tf.SparseTensor([[0, 0], [0, 1]], [1, 0], [1, 2]), tf.reshape(tf.range(3.0), [1, 1, 3]), [1], "
+        "ignore_longer_outputs_than_inputs=True)",
+        "tf.nn.ctc_loss(tf.SparseTensor([[0, 0]], [1], [1, 1]), tf.reshape(tf.range(15.0), [5, 1, 3]) % 4.0, [5], True, False)",
         "tf.debugging.assert_all_finite(t={x}, msg='m')", "tf.random.stateless_multinomial({x}, 3, [1, 2], tf.int32)",
         "tf.initializers.identity(2.0)([2, 2])", "tf.manip.gather_nd({x}, [[0, 1]])", "tf.VERSION", "tf.GRAPH_DEF_VERSION",
         "tf.saved_model.signature_constants.PREDICT_INPUTS", "tf.saved_model.tag_constants.SERVING",
