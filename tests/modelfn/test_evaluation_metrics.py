@@ -34,6 +34,12 @@ metrics["label"] = tf.metrics.mean(labels)
 error = tf.abs(predictions - labels)
 metrics = {"error": tf.metrics.mean(error), "square": tf.metrics.mean(tf.square(error))}
 """,
+    "labels bound anew": 'labels = tf.expand_dims(labels, 1)\nmetrics = {"mean": tf.metrics.mean(tf.squeeze(labels, 1))}',
+    "labels bound anew, there and back": """
+column = tf.expand_dims(labels, 1)
+labels = tf.squeeze(column, 1)
+metrics = {"mean": tf.metrics.mean(labels)}
+""",
     "value of the loss": 'metrics = {"my_loss": tf.metrics.mean(loss)}',
     "weights": 'metrics = {"mean": tf.metrics.mean(predictions, weights=features["w"])}',
     "weights by position": 'metrics = {"mean": tf.metrics.mean(predictions, features["w"])}',
@@ -98,6 +104,21 @@ def test_arguments_of_the_constructor(call: str, constructor: str) -> None:
 def test_any_number_but_zero_counts_as_positive(name: str) -> None:
     text = migrate(program(f'metrics = {{"m": tf.metrics.{name}(labels, predictions)}}'))
     assert "self.m.update_state(tf.cast(y, tf.bool), tf.cast(y_pred, tf.bool))" in method(text, "compute_metrics")
+
+
+@pytest.mark.parametrize(
+    "anew",
+    [
+        "labels = tf.expand_dims(labels, 1)",
+        "labels = tf.reshape(tf.identity(labels), [-1, 1])",
+        "column = tf.expand_dims(labels, 1)\nlabels = tf.reshape(column, [-1, 1])",
+    ],
+)
+def test_what_a_metric_compares_may_be_bound_anew(anew: str) -> None:
+    text = migrate(program(f'{anew}\nmetrics = {{"m": tf.metrics.accuracy(labels, tf.round(predictions))}}'))
+    updated = method(text, "compute_metrics")
+    assert "labels = y" in updated or "column = tf.expand_dims(y, 1)" in updated or "(y" in updated
+    assert "self.m.update_state(labels, tf.round(y_pred))" in updated
 
 
 def test_no_metrics_no_method() -> None:
