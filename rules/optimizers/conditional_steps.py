@@ -1,4 +1,4 @@
-"""`tf.cond` of train ops written as an `if`, so that native follows what each branch runs."""
+"""`tf.cond` and conditional expressions of train ops written as an `if`, so that native follows what each branch runs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DEPTH = 4
 
 @Desugaring
 def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
-    """The `if` for a ``tf.cond`` of which a branch takes a step of an optimizer; none for other calls.
+    """The `if` for a ``tf.cond`` or a conditional expression of which a branch takes a step of an optimizer; none for others.
 
     ```python
     import tensorflow as tf
@@ -53,7 +53,31 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
             train_op = slow.minimize(loss)
         return train_op
     ```
+
+    ```python
+    import tensorflow as tf
+
+
+    def train_op(loss, mode):
+        adam = tf.train.AdamOptimizer(0.01)
+        return adam.minimize(loss) if mode == tf.estimator.ModeKeys.TRAIN else None
+    ```
+    becomes
+    ```python
+    import tensorflow as tf
+
+
+    def train_op(loss, mode):
+        adam = tf.train.AdamOptimizer(0.01)
+        if mode == tf.estimator.ModeKeys.TRAIN:
+            train_op = adam.minimize(loss)
+        else:
+            train_op = None
+        return train_op
+    ```
     """
+    if isinstance(module.parent(call), ast.IfExp) and trains(drafts.project, module, call):
+        return branched(module, call)
     if module.resolve(call.func) != NAME:
         return []
     try:
@@ -77,6 +101,18 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
         return statements(template, test=test, name=name, first=first, second=second)
 
     return spelled(module, call, "train_op", make)
+
+
+def branched(module: Module, call: ast.Call) -> list[Change]:
+    """An `if` with a statement for each way, where ``optimizer.minimize(loss) if training else None`` chooses; none elsewhere."""
+    choice: ast.expr = call
+    while isinstance(outer := module.parent(choice), ast.IfExp) and choice is not outer.test:
+        choice = outer
+    if not isinstance(choice, ast.IfExp):
+        return []
+    parts = {name: module.cst.expression(getattr(choice, name)) for name in ("test", "body", "orelse")}
+    template = "if {test}:\n    {name} = {body}\nelse:\n    {name} = {orelse}"
+    return spelled(module, choice, "train_op", lambda name: statements(template, name=name, **parts))
 
 
 def trains(project: Project, module: Module, node: ast.AST, depth: int = 0) -> bool:

@@ -20,6 +20,7 @@ from migrator.resolve.syntax import walk
 from migrator.rewrite import Statement, expr, statements
 
 from ..symbols.tensorflow_names import PLAIN, VERSION_1, root_name, whole_name
+from .conditional_steps import branched
 from .optimizers import OPTIMIZERS
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
     """
     if module.resolve(call.func) != NAME:
         return []
-    apart = _branches(module, call)
+    apart = branched(module, call)
     if apart:
         return apart
     try:
@@ -82,18 +83,6 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
     except Unsupported as problem:
         raise Unsupported(problem.reason, call) from problem
     return _Spelling(module, call, given).changes()
-
-
-def _branches(module: Module, call: ast.Call) -> list[Change]:
-    """An `if` with a statement for each way, where ``optimize_loss(…) if training else None`` chooses; none elsewhere."""
-    choice: ast.expr = call
-    while isinstance(outer := module.parent(choice), ast.IfExp) and choice is not outer.test:
-        choice = outer
-    if not isinstance(choice, ast.IfExp):
-        return []
-    parts = {name: module.cst.expression(getattr(choice, name)) for name in ("test", "body", "orelse")}
-    template = "if {test}:\n    {name} = {body}\nelse:\n    {name} = {orelse}"
-    return spelled(module, choice, "train_op", lambda name: statements(template, name=name, **parts))
 
 
 @dataclass

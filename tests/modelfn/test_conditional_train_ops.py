@@ -306,3 +306,43 @@ def test_one_branch_only_counts() -> None:
 )
 def test_what_is_not_exact_is_refused(source: str, reason: str) -> None:
     assert reason in manual_reason(source)
+
+
+CHOSEN = {
+    "assigned": ("train_op = optimizer.minimize(loss) if mode == tf.estimator.ModeKeys.TRAIN else None", "train_op"),
+    "the other way round": ("train_op = None if mode != 'train' else optimizer.minimize(loss)", "train_op"),
+    "in the spec": ("", "optimizer.minimize(loss) if mode == 'train' else None"),
+    "by a flag": ("training = mode == 'train'\ntrain_op = optimizer.minimize(loss) if training else None", "train_op"),
+    "by a helper": ("train_op = step(optimizer, loss) if mode == 'train' else None", "train_op"),
+    "nested": (
+        "train_op = (None if mode == 'eval' else optimizer.minimize(loss)) if mode != 'infer' else None",
+        "train_op",
+    ),
+    "of several": ("train_op = tf.group(optimizer.minimize(loss)) if mode == 'train' else tf.no_op()", "train_op"),
+}
+OWN_STEP = "def step(optimizer, loss):\n    return optimizer.minimize(loss, tf.train.get_global_step())"
+
+
+def chosen(name: str) -> str:
+    before, train_op = CHOSEN[name]
+    start = (
+        f"loss = tf.losses.mean_squared_error(labels, predictions)\noptimizer = tf.train.AdamOptimizer(0.1)\n{before}"
+    )
+    end = f"{start}\nreturn tf.estimator.EstimatorSpec(mode, predictions=predictions, loss=loss, train_op={train_op})"
+    return model_fn(
+        BODY,
+        before=OWN_STEP if " step(" in before else "",
+        end=end.replace("minimize(loss)", "minimize(loss, tf.train.get_global_step())"),
+    )
+
+
+@pytest.mark.parametrize("name", sorted(CHOSEN))
+def test_a_conditional_expression_of_a_train_op(name: str) -> None:
+    text = migrate(chosen(name))
+    assert "tf.keras.optimizers.Adam(0.1, epsilon=1e-8)" in joined(text) and "train_op" not in text
+    assert "def train_step" not in text and (" step(" in CHOSEN[name][0] or "tf.compat.v1" not in text)
+
+
+def test_a_train_op_that_an_option_chooses_stays() -> None:
+    source = chosen("assigned").replace("mode == tf.estimator.ModeKeys.TRAIN", "params['train']")
+    assert "the train op does more than to minimize the loss" in manual_reason(source)
