@@ -114,7 +114,7 @@ class Expressions:
         return self.plan.is_step(node)
 
     def followed(self, node: ast.expr) -> ast.expr:
-        """The expression behind a name that is assigned once, and before: not `labels` inside ``labels = tf.cast(labels, …)``."""
+        """The expression behind a name that is assigned once, and before: not ``x`` inside of ``x = tf.cast(x, …)``."""
         for _ in range(5):
             leaves = self.plan.definitions(node.id) if isinstance(node, ast.Name) else []
             if len(leaves) != 1 or not isinstance(leaves[0].node, ast.Assign):
