@@ -67,6 +67,39 @@ BODIES = {
             outputs.append(tf.layers.dense(x, units + i, name="tower_%d" % i) * i)
         predictions = tf.concat(outputs, 1)
     """,
+    "a loop over tensors that are written out": """
+        predictions = 0.0
+        for x in (features["x"], features["w"]):
+            predictions += tf.layers.dense(x, 4)
+    """,
+    "a loop that counts tensors that are written out": """
+        predictions = 0.0
+        for i, x in enumerate([features["x"], features["w"], 2.0 * features["x"]]):
+            with tf.variable_scope("tower_%d" % i):
+                h = tf.layers.dense(x, 3 + i, name="hidden")
+                predictions += tf.layers.dense(h, 2, name="out")
+    """,
+    "pairs that are written out": """
+        predictions = 0.0
+        for x, factor in ((features["x"], 2.0), (features["w"], 3.0)):
+            predictions += factor * tf.layers.dense(x, 4)
+    """,
+    "two lists that are written out": """
+        x, w = features["x"], features["w"]
+        for a, b in zip((x, w), [w, x]):
+            x = tf.layers.dense(a - b, 4) + x
+        predictions = x
+    """,
+    "a comprehension over tensors that are written out": """
+        x, w = [tf.layers.dropout(t, 0.0, training=mode == "train") for t in (features["x"], features["w"])]
+        predictions = tf.layers.dense(x, 3) - tf.add_n([tf.layers.dense(t, 3) for t in (x, w)])
+    """,
+    "one layer for all that is written out": """
+        outputs = []
+        for x in (features["x"], features["w"]):
+            outputs.append(tf.layers.dense(x, 4, name="shared", reuse=tf.AUTO_REUSE))
+        predictions = outputs[0] - 2.0 * outputs[1]
+    """,
     "tables in a dict": """
         tables = {units: tf.get_variable("t%d" % units, [units, 2]) for units in params["units"]}
         predictions = features["x"] * tables[4] + tables[3]
@@ -130,6 +163,13 @@ def test_comprehensions_stay_comprehensions() -> None:
     assert "outputs = [dense(x) for x, dense in zip(inputs, self.dense_layers)]" in method(text, "call")
 
 
+def test_what_is_written_out_is_counted() -> None:
+    text = migrate(model_fn(BODIES["a loop that counts tensors that are written out"]))
+    made = method(text, "__init__")
+    assert "for i in range(3)]" in made and "for _ in range(3)]" in made and "features" not in made
+    assert "for x, hidden, out in zip(" in method(text, "call")
+
+
 def test_a_comprehension_of_two_loops_has_a_list_of_lists() -> None:
     text = migrate(model_fn(BODIES["two loops"]))
     made = '[[tf.keras.layers.Dense(units * i) for i in range(2)] for units in params["units"]]'
@@ -166,6 +206,22 @@ def test_the_length_of_a_list_is_written_out() -> None:
             predictions = tf.concat(outputs, 1)
             """,
             "comprehension over tensors",
+        ),
+        (
+            """
+            x = features["x"]
+            outputs = [tf.layers.dense(t, 3) for t in (x, *tf.unstack(x))]  # HERE
+            predictions = tf.concat(outputs, 1)
+            """,
+            "comprehension over tensors",
+        ),
+        (
+            """
+            x = features["x"]
+            outputs = [tf.layers.dense(t, units) for t, units in ((x, 3), (2.0 * x, 4))]  # HERE
+            predictions = tf.concat(outputs, 1)
+            """,
+            "known only when data flow",
         ),
         (
             """

@@ -188,7 +188,7 @@ def test_a_counter_that_is_read_stays() -> None:
         (
             """
             x = 0.0
-            for i, y in enumerate([features["x"], features["w"]]):
+            for i, y in enumerate([*tf.unstack(features["x"]), features["w"]]):
                 x += tf.layers.dense(y, 3)  # HERE
             predictions = x
             """,
@@ -197,7 +197,7 @@ def test_a_counter_that_is_read_stays() -> None:
         (
             """
             x = 0.0
-            for i, y in enumerate([features["x"], features["w"]]):
+            for i, y in enumerate(tf.unstack(features["x"])):
                 x += tf.layers.dense(y, 3, name="fc_%d" % i, reuse=tf.AUTO_REUSE)  # HERE
             predictions = x
             """,

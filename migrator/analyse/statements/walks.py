@@ -47,7 +47,14 @@ def bound_times(loop: Loop, time: Callable[[ast.AST], Time]) -> Iterator[tuple[s
 
 def turns_time(loop: Loop, time: Callable[[ast.AST], Time]) -> Time:
     """When the number of turns is known."""
-    return min(time(iterable) for _, iterable in parts(loop))
+    return Time.STATIC if written_turns(loop) is not None else min(time(iterable) for _, iterable in parts(loop))
+
+
+def written_turns(loop: Loop) -> int | None:
+    """How often a loop turns that walks over what is written out, ``for x in (user, item)``; None where it is not."""
+    written = [value.elts for _, value in parts(loop) if isinstance(value, (ast.List, ast.Tuple))]
+    known = [len(elements) for elements in written if not any(isinstance(e, ast.Starred) for e in elements)]
+    return known[0] if len(known) == len(parts(loop)) and len(set(known)) == 1 else None
 
 
 def static_parts(loop: Loop, time: Callable[[ast.AST], Time]) -> list[tuple[ast.expr, ast.expr]]:

@@ -10,7 +10,7 @@ from migrator.analyse.layers.site import Site
 from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.flow import Leaf
 from migrator.analyse.statements.names import enumerated, targets
-from migrator.analyse.statements.walks import Loop, static_parts
+from migrator.analyse.statements.walks import Loop, static_parts, written_turns
 from migrator.emit.expressions import Shared
 from migrator.emit.methods.initwriter import InitWriter
 
@@ -37,7 +37,7 @@ class BuildWriter(InitWriter):
 
     def loop(self, node: Loop, used: set[str]) -> str:
         """A loop of which nothing is known before counts the tensors of the first input, or their sizes."""
-        if static_parts(node, self.plan.times.of):
+        if static_parts(node, self.plan.times.of) or written_turns(node) is not None:
             return super().loop(node, used)
         shapes, counter = walked(self.plan, node, None), enumerated(node)[0]
         if shapes is not None:

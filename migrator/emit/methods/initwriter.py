@@ -16,7 +16,7 @@ from migrator.analyse.statements.flow import Leaf
 from migrator.analyse.statements.lengths import written
 from migrator.analyse.statements.names import enumerated, reads, targets
 from migrator.analyse.statements.shapes import on_shapes
-from migrator.analyse.statements.walks import Loop, parts, static_parts
+from migrator.analyse.statements.walks import Loop, parts, static_parts, written_turns
 from migrator.analyse.variables.partitioners import given_partitioner
 from migrator.analyse.variables.partitioning import by_scope, partitioners_of, scope_partitioner
 from migrator.analyse.variables.scopes import counted_by
@@ -233,6 +233,9 @@ class InitWriter(Writer):
         """``target in iterable`` without a counter that nobody reads, nor what is known only when data flow."""
         counter, target, iterable = enumerated(node)
         known = static_parts(node, self.plan.times.of)
+        if not known:
+            counted = counter is not None and bool(targets(counter) & used)
+            return f"{self.text(counter) if counter is not None and counted else '_'} in range({written_turns(node)})"
         if len(known) < len(parts(node)):
             (names, values), several = zip(*known), len(known) > 1
             head = ", ".join(self.text(name) for name in names)
