@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 
@@ -18,6 +19,7 @@ from ..distribute.tpu_facts import strategy_lines
 from .comments import comments, of_a_model
 from .flow.held import kept as kept_by
 from .flow.order import is_followed
+from .flow.rates import kept as kept_rates
 from .inputs import Input, given_parts
 from .loop import Distribution, Loop
 from .page import Page
@@ -308,16 +310,30 @@ def _restored(
         f"{checkpoint} = {train}.Checkpoint(model={model})",
         *lines,
         f"{checkpoints} = {train}.CheckpointManager({checkpoint}, {own}, {options})",
-        *(restoring(checkpoint, newest, built, page.unit) if built is not None else ()),
+        *(
+            restoring(checkpoint, newest, built, page.unit, own_rates(names.loop, source, model))
+            if built is not None
+            else ()
+        ),
         *summaries,
     ]
 
 
-def restoring(checkpoint: str, newest: str, built: Iterable[str], unit: str) -> list[str]:
-    """The lines that restore the newest checkpoint, if there is one, behind those by which the weights are `built`."""
+def own_rates(loop: Loop, source: Source, model: str) -> tuple[list[str], list[str]]:
+    """The lines above and below one that restores a model, by which each run trains at its own learning rate."""
+    trained = any(use.method == "train" and source in use.sources for use in loop.uses)
+    unused = functools.partial(source.module.unused_name, at=source.construction.call)
+    return kept_rates(source.rates if trained else (), model, unused)
+
+
+def restoring(
+    checkpoint: str, newest: str, built: Iterable[str], unit: str, rates: tuple[list[str], list[str]]
+) -> list[str]:
+    """The lines that restore the newest checkpoint, if there is one, behind those by which the weights are `built`, and between
+    those that keep the `rates` of the run."""
     # One of an Estimator would else be passed over; the traceback shows the line with its comment.
     restore = f"{checkpoint}.restore({newest}).assert_existing_objects_matched()  # else: migrate checkpoint"
-    return [f"if {newest}:", *(f"{unit}{line}" for line in (*built, restore))]
+    return [f"if {newest}:", *(f"{unit}{line}" for line in (*built, *rates[0], restore, *rates[1]))]
 
 
 def _recording(source: Source, model: str, page: Page, folder: str, told: Distribution | None) -> list[str]:

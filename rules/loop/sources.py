@@ -23,6 +23,7 @@ from ..exports.signatures import Signatures, signatures_of, signatures_of_keras
 from ..losses_metrics.matrices import reports_matrix
 from ..losses_metrics.step_summaries import recorded, shown_metrics, written
 from .flow.exclusive import exclusive
+from .flow.rates import rates_of
 from .flow.weights import Weights, weights_of
 from .places import has_its_line, stays
 from .settings import Settings, settings_of
@@ -63,6 +64,8 @@ class Kind:
     """Whether hooks may take batches of their own beside those of the steps."""
     pauses: bool = False
     """Whether its step counts some of the batches only, as where gradients are summed up."""
+    rates: tuple[str, ...] = ()
+    """Attributes of it with those optimizers whose learning rate is a number that each run may be given anew."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +104,8 @@ class Source:
     """Whether hooks may take batches of their own."""
     pauses: bool = False
     """Whether its step counts some of the batches only."""
+    rates: tuple[str, ...] = ()
+    """Attributes of its model with those optimizers whose learning rate is a number that each run may be given anew."""
 
     @property
     def warm(self) -> ast.expr | None:
@@ -204,6 +209,7 @@ def kind_of(plans: list[Plan]) -> Kind:
     return Kind(
         dicts, refused, summaries, shown, signatures, hooks,
         starts=starts, variables=named, weights=weights_of(plans), pauses=any(map(pauses, plans)),
+        rates=rates_of(plans),
     )  # fmt: skip
 
 
@@ -289,6 +295,7 @@ def _source(
         kind.watched,
         kind.takes_batches,
         kind.pauses,
+        kind.rates,
     )
     if named and (kind.compiled or kind.model is not None):
         return "values of a checkpoint, which may be that of an Estimator without a model_fn"

@@ -24,7 +24,7 @@ from .flow.handed import Handed
 from .flow.pauses import is_new, until
 from .inputs import Input
 from .loop import Loop
-from .making import Compiled, Names, is_held, made, restored, restoring, strategies
+from .making import Compiled, Names, is_held, made, own_rates, restored, restoring, strategies
 from .page import Page
 from .places import counter_of, is_simple, line_above
 from .predictions import PredictionWriter
@@ -149,7 +149,7 @@ class LoopWriter:
             return None, []
         built = building.lines(model, self._data(use.input), self.page.unit)
         checkpoint, newest = self.names.checkpoint(source), f"{self._checkpoints(use, model)}.latest_checkpoint"
-        return building.above, restoring(checkpoint, newest, built, self.page.unit)
+        return building.above, restoring(checkpoint, newest, built, self.page.unit, own_rates(self.loop, source, model))
 
     def _handed(self, parameter: Handed, folder: ast.expr) -> Iterator[tuple[ast.AST, str]]:
         """What takes the place of a configuration that a function gets: the folder."""

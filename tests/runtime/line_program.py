@@ -25,7 +25,7 @@ def input_fn(mode: str) -> tf.data.Dataset:
     return dataset.repeat().batch(4) if mode == "train" else dataset.batch(4)
 
 
-def model_fn(features: Any, labels: Any, mode: str) -> Any:
+def model_fn(features: Any, labels: Any, mode: str, params: Any = None) -> Any:
     v1 = tf.compat.v1
     kernel = v1.get_variable("kernel", [3, 1], initializer=v1.zeros_initializer())
     bias = v1.get_variable("bias", [1], initializer=v1.zeros_initializer())
@@ -34,7 +34,7 @@ def model_fn(features: Any, labels: Any, mode: str) -> Any:
         return tf.estimator.EstimatorSpec(mode, {"output": outputs, "twice": 2 * outputs})
     loss = tf.reduce_mean(tf.square(outputs - labels))
     step = v1.train.get_global_step()
-    rate = v1.train.exponential_decay(0.5, step, 3, 0.9)
+    rate = (params or {}).get("rate") or v1.train.exponential_decay(0.5, step, 3, 0.9)
     return tf.estimator.EstimatorSpec(
         mode,
         loss=loss,
@@ -79,10 +79,12 @@ class LineModel(tf.keras.Model):
         return self.get_metrics_result()
 
 
-def create_model(model_dir: Path, steps_per_execution: int = 1, model: Any = None, **config: Any) -> tf.keras.Model:
-    rate = tf.keras.optimizers.schedules.ExponentialDecay(0.5, 3, 0.9)
+def create_model(
+    model_dir: Path, steps_per_execution: int = 1, model: Any = None, rate: float | None = None, **config: Any
+) -> tf.keras.Model:
+    falling = tf.keras.optimizers.schedules.ExponentialDecay(0.5, 3, 0.9)
     model = model or LineModel()
-    optimizer = tf.keras.optimizers.Adagrad(rate, epsilon=1e-12)
+    optimizer = tf.keras.optimizers.Adagrad(falling if rate is None else rate, epsilon=1e-12)
     model.compile(optimizer, steps_per_execution=steps_per_execution)
     config.setdefault("save_summary_steps", 1)
     config.setdefault("save_checkpoints_steps", 4)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import tensorflow as tf
-from line_program import checkpoint_steps, create_model, input_fn
+from line_program import checkpoint_steps, create_model, input_fn, model_fn
 
 from migrator.runtime.checkpoints.checkpoints import Checkpoints
 from migrator.runtime.training.training import evaluate, train
@@ -29,6 +29,26 @@ def test_intervals_count_from_the_start_of_a_run(tmp_path: Path) -> None:
     for steps in (3, 10):
         train(create_model(tmp_path, save_checkpoints_steps=4, keep_checkpoint_max=None), input_fn, max_steps=steps)
     assert checkpoint_steps(tmp_path) == [0, 3, 7, 10]
+
+
+def test_each_run_trains_at_its_own_rate(tmp_path: Path) -> None:
+    """A graph has the rate as a constant, which no checkpoint holds; Keras keeps a variable for it."""
+    old = new = None
+    for steps, rate in ((3, 0.5), (6, 0.05)):
+        model = create_model(tmp_path / "new", rate=rate)
+        train(model, input_fn, max_steps=steps)
+        new = {"loss": evaluate(model, input_fn)["loss"]}
+        estimator = tf.estimator.Estimator(model_fn, str(tmp_path / "old"), params={"rate": rate})
+        estimator.train(lambda: input_fn("train"), max_steps=steps)
+        old = {"loss": estimator.evaluate(lambda: input_fn("eval"))["loss"]}
+    assert new == pytest.approx(old, rel=1e-5)
+
+
+def test_a_schedule_goes_on_where_it_was(tmp_path: Path) -> None:
+    for steps in (3, 6):
+        model = create_model(tmp_path)
+        train(model, input_fn, max_steps=steps)
+    assert float(model.optimizer.learning_rate) == pytest.approx(0.5 * 0.9 ** (5 / 3))
 
 
 def test_seconds(tmp_path: Path) -> None:

@@ -10,6 +10,14 @@ import tensorflow as tf
 from migrator.runtime.training.config import RunConfig
 from migrator.runtime.training.messages import log_info
 
+KINDS = (tf.Variable, getattr(tf.keras, "Variable", tf.Variable))  # Keras 3 has its own
+
+
+def rate_variable(node: Any) -> Any:
+    """The variable in which an optimizer of Keras keeps a learning rate that is a number, and saves it; else None."""
+    rate = getattr(node, "_learning_rate", None) if hasattr(node, "apply_gradients") else None
+    return rate if isinstance(rate, KINDS) else None
+
 
 class Checkpoints(tf.keras.callbacks.Callback):
     """Saves `model.ckpt-<step>`: at the start if there is none yet, at intervals, and at the end. Restores them."""
@@ -44,12 +52,14 @@ class Checkpoints(tf.keras.callbacks.Callback):
         log_info("Restoring parameters from %s", path)
         found = {id(node) for node in tf.train.CheckpointView(path).match(self.checkpoint).values()}
         found |= {id(variable) for metric in self.model.metrics for variable in metric.variables}  # need not be saved
-        nodes = tf.train.TrackableView(self.checkpoint).descendants()
-        kinds = (tf.Variable, getattr(tf.keras, "Variable", tf.Variable))  # Keras 3 has its own
-        missing = [node.name for node in nodes if isinstance(node, kinds) and id(node) not in found]
+        nodes = list(tf.train.TrackableView(self.checkpoint).descendants())
+        missing = [node.name for node in nodes if isinstance(node, KINDS) and id(node) not in found]
         if missing:
             raise ValueError(f"{path} does not hold all variables of the model: {', '.join(missing)}")
+        rates = [(rate, rate.numpy()) for rate in map(rate_variable, nodes) if rate is not None]
         self.checkpoint.restore(path).expect_partial()
+        for rate, number in rates:  # those of this run, as a graph has them
+            rate.assign(number)
         self.held = path if with_optimizer else None
 
     def save(self, at_start: bool = False) -> None:
