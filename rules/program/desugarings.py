@@ -15,6 +15,7 @@ from migrator.normalise.functions import (
 from migrator.normalise.names import (
     apart,
     asserted,
+    captured_model,
     fallback_sizes,
     filled_dicts,
     optional_imports,
@@ -241,6 +242,7 @@ FUNCTIONS: tuple[Desugaring[OfFunction], ...] = (
     kept_iterators.expand,
     training_constants.expand,
     text_keys.expand,
+    captured_model.expand,
 )
 """Those of a whole function that a model_fn reaches, or of the model_fn, when no call of any is left to rewrite."""
 
