@@ -13,7 +13,8 @@ from migrator.vocabulary.diagnostics import Edit
 
 from ..callbacks.functions import EPOCH, Functions
 from ..loop.comments import comments
-from ..loop.making import Names, restored
+from ..loop.flow.restores import Restores
+from ..loop.making import Names
 from ..loop.page import Page
 from ..loop.use import Use
 from .comparisons import BEST, CURRENT, inlined
@@ -35,10 +36,16 @@ class ExportWriter:
     """
 
     def __init__(
-        self, page: Page, names: Names, shared: bool, archives: Callable[[Receiver, Signatures], bool]
+        self,
+        page: Page,
+        names: Names,
+        shared: bool,
+        archives: Callable[[Receiver, Signatures], bool],
+        restores: Restores,
     ) -> None:
         self.page = page
         self.names = names
+        self.restores = restores
         self.module = page.module
         self.shared = shared
         self.archives = archives
@@ -83,8 +90,8 @@ class ExportWriter:
             folder, parts = self.page.closed(export.folder), self.module.unused_name("export_dir", export.call)
             chief = f"{model}.distribute_strategy.extended.should_checkpoint"
             above = [f"{parts} = {folder} if {chief} else {self.page.library('tempfile')}.mkdtemp()"]
-        early, newest = restored(export, model, self.page, self.names)
-        lines = [*early, *above, *self.lines(export.fed, export.signatures, model, parts, export.call, path)]
+        early, newest = self.restores.other(export, model)
+        lines = [*early, *above, *self.lines(export.fed, export.signatures, model, parts, export.call, path, export)]
         if export.repeated and not isinstance(export.held, ast.Return):
             lines.append(self._wait)
         lines += [*newest, last] if last else newest
@@ -182,9 +189,17 @@ class ExportWriter:
             yield from self._fed(exporter.fed)
 
     def lines(
-        self, fed: Receiver, signatures: Signatures, model: str, parts: str, at: ast.Call, path: str = ""
+        self,
+        fed: Receiver,
+        signatures: Signatures,
+        model: str,
+        parts: str,
+        at: ast.Call,
+        path: str = "",
+        export: Export | None = None,
     ) -> list[str]:
-        """The statements of an export to a new folder below that of `parts`, which a variable may be called `path` for."""
+        """The statements of an export to a new folder below that of `parts`, which a variable may be called `path` for; an
+        `export` may have to restore the weights."""
         os, time = self.page.library("os"), self.page.library("time")
         folder = f"{os}.path.join({parts}, str(int({time}.time())))"
         made = self._named.get(fed.function, "") if fed.function is not None else ""
@@ -204,9 +219,9 @@ class ExportWriter:
         if made:
             lines.append(f"{self.page.tf}.saved_model.save({model}, {path or folder}, signatures={made}({model}))")
         elif self.archives(fed, signatures):
-            lines += self._archived(fed, signatures, model, path or folder, at)
+            lines += self._archived(fed, signatures, model, path or folder, at, export)
         else:
-            above, outputs = self._served(fed, signatures, model, at)
+            above, outputs = self._served(fed, signatures, model, at, export)
             lines = [*above, *lines]
             lines.append(f"{self.page.tf}.saved_model.save({model}, {path or folder}, signatures={{{outputs}}})")
         if verbs:
@@ -223,25 +238,36 @@ class ExportWriter:
         assert other.function is not None
         return _name_of_signatures(where, other.function)
 
-    def _served(self, fed: Receiver, signatures: Signatures, model: str, at: ast.AST) -> tuple[list[str], str]:
+    def _served(
+        self, fed: Receiver, signatures: Signatures, model: str, at: ast.AST, export: Export | None = None
+    ) -> tuple[list[str], str]:
         """The statements that make the functions which are served, and the entries that name them."""
         functions = self._endpoints(fed, signatures, model, at)
         lines = [f"{name} = {self.page.tf}.function({given})" for name, (given, _) in functions.items()]
-        lines = [*self._features_function(fed, at), *lines]
+        lines = [*self._features_function(fed, at), *lines, *self._traced(export, model, functions)]
         names = {key: name for name, (_, keys) in functions.items() for key in keys}
         order = [*(each.key for each in signatures.given(fed.text)), *(f'"{key}"' for key, _ in signatures.by_text)]
         return lines, ", ".join(f"{key}: {names[key]}" for key in order if key in names)
 
-    def _archived(self, fed: Receiver, signatures: Signatures, model: str, folder: str, at: ast.AST) -> list[str]:
+    def _archived(
+        self, fed: Receiver, signatures: Signatures, model: str, folder: str, at: ast.AST, export: Export | None
+    ) -> list[str]:
         """The statements that export with an archive, which finds the variables of Keras 3 as well."""
         tf, archive = self.page.tf, self.module.unused_name("archive", at)
         above, lines = self._features_function(fed, at), []
-        for name, (given, keys) in self._endpoints(fed, signatures, model, at).items():
-            if len(keys) > 1:
+        endpoints = self._endpoints(fed, signatures, model, at)
+        traced = self._traced(export, model, endpoints)
+        for name, (given, keys) in endpoints.items():
+            named = bool(traced) or len(keys) > 1
+            if named:
                 above.append(f"{name} = {tf}.function({given})")
-            lines += [f"{archive}.add_endpoint({key}, {name if len(keys) > 1 else given})" for key in keys]
-        lines = [*above, f"{archive} = {tf}.keras.export.ExportArchive()", *lines]
+            lines += [f"{archive}.add_endpoint({key}, {name if named else given})" for key in keys]
+        lines = [*above, *traced, f"{archive} = {tf}.keras.export.ExportArchive()", *lines]
         return [*lines, f"{archive}.write_out({folder})"]
+
+    def _traced(self, export: Export | None, model: str, functions: Iterable[str]) -> list[str]:
+        """The lines that restore a checkpoint above an export, if it has to."""
+        return self.restores.traced(export, model, functions) if export is not None else []
 
     def _endpoints(
         self, fed: Receiver, signatures: Signatures, model: str, at: ast.AST

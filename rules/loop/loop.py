@@ -73,7 +73,7 @@ class Loop:
     """Whether Keras may run several steps in one call: it has to know the number of batches."""
     otherwise: tuple[Remark, ...]
     """Layers that Keras 3 computes otherwise, and places that go through all checkpoints."""
-    building: Mapping[Source, Building]
+    buildings: Mapping[Source, tuple[Building, ...]]
     """What makes the weights of models before they are restored."""
     exports: tuple[Export, ...] = ()
     tables: bool = False
@@ -184,9 +184,9 @@ class Loop:
         """Classes of listeners of checkpoints, with their files."""
         return dict.fromkeys((use.module, definition) for use in self.uses for definition in use.listeners)
 
-    def built(self, source: Source) -> Building | None:
-        """What makes the weights of a model before they are restored; None: nothing does, or several devices share them."""
-        return self.building.get(source) if self.distribution is None else None
+    def built(self, source: Source) -> tuple[Building, ...]:
+        """What makes the weights of a model before they are restored; none: nothing does, or several devices share them."""
+        return self.buildings.get(source, ()) if self.distribution is None else ()
 
     def source(self, construction: Construction) -> Source:
         """The Estimator that is made at a place."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
 from migrator.analyse.function.translate import is_none
@@ -17,15 +17,16 @@ from ..distribute.spread import Spread
 from ..distribute.task_reads import resolver_line, resolver_of
 from ..distribute.tpu_facts import strategy_lines
 from .comments import comments, of_a_model
+from .flow.building import restoring
 from .flow.held import kept as kept_by
-from .flow.order import is_followed
 from .flow.rates import kept as kept_rates
 from .inputs import Input, given_parts
 from .loop import Distribution, Loop
 from .page import Page
-from .places import has_its_line, is_simple, line_above
+from .places import has_its_line, is_simple
 from .settings import Settings
-from .sources import Place, Source
+from .sources import Source
+from .use import Use
 
 Compiled = Mapping[ast.Call, Callable[[str], str]]
 _HEAD = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -87,6 +88,12 @@ class Names:
     def checkpoints(self, source: Source, model: str) -> str:
         """The manager of checkpoints: a variable where the model has one, else an attribute of the model."""
         return self._named(source, "checkpoints") if self.loop.is_local(source) else f"{model}.checkpoints"
+
+    def restored(self, source: Source, model: str) -> str:
+        """The same where the model is used."""
+        return (
+            self.checkpoint(source) if self.loop.is_local(source) else f"{self.checkpoints(source, model)}.checkpoint"
+        )
 
     def _named(self, source: Source, name: str) -> str:
         """A variable for one of several models."""
@@ -197,15 +204,20 @@ def strategies(loop: Loop, page: Page) -> Iterator[Edit]:
     """The function that makes the strategy of the models of a file, above the first of them that may be trained on a TPU."""
     sources = _on_tpu(loop, page)
     if sources:
-        at = page.module.statement(sources[0].construction.call)
-        above = [node for node in (at, *page.module.ancestors(at)) if isinstance(node, ast.stmt)][-1]
-        body = page.module.tree.body
-        while (before := body[body.index(above) - 1 : body.index(above)]) and not isinstance(before[0], _HEAD):
-            above = before[0]
+        above = head_of(page.module, sources[0].construction.call)
         found = any(source.settings.tpu.resolver is not None for source in sources)
         always = all(source.settings.tpu.always for source in sources)
         lines = strategy_lines(page.tf, page.unit, _strategy_maker(page), found, always)
         yield from page.change(Insert(statements_of("\n".join(lines)), before=above, above=True, apart=True))
+
+
+def head_of(module: Module, node: ast.AST) -> ast.stmt:
+    """The function or class around a node on the outermost level of a file; else the statement that follows all of these."""
+    above = [outer for outer in (node, *module.ancestors(node)) if isinstance(outer, ast.stmt)][-1]
+    body = module.tree.body
+    while not isinstance(above, _HEAD) and (index := body.index(above)) and not isinstance(body[index - 1], _HEAD):
+        above = body[index - 1]
+    return above
 
 
 def is_held(loop: Loop, source: Source) -> bool:
@@ -259,12 +271,11 @@ def _set_up(
     if source.warm is not None:
         lines.append(f"{model}.warm_start = {page.helper('WarmStart')}({model}, {page.text(source.warm)})")
     if source.settings.directory is not None:
-        building = loop.built(source)
-        built = building.lines(model, data(building.use.input), page.unit) if building is not None else []
-        late = building is not None and building.above is not None
-        lines += _restored(
-            source, source.settings.directory, model, page, names, loop.distribution, None if late else built
-        )
+        built: list[str] | None = []
+        for building in loop.built(source):
+            use = building.place if building.above is None else None
+            built = building.lines(model, data(use.input), page.unit) if isinstance(use, Use) else None
+        lines += _restored(source, source.settings.directory, model, page, names, loop.distribution, built)
     yield from page.below(statement, [*lines, *([f"return {model}"] if source.returned is not None else [])])
 
 
@@ -326,16 +337,6 @@ def own_rates(loop: Loop, source: Source, model: str) -> tuple[list[str], list[s
     return kept_rates(source.rates if trained else (), model, unused)
 
 
-def restoring(
-    checkpoint: str, newest: str, built: Iterable[str], unit: str, rates: tuple[list[str], list[str]]
-) -> list[str]:
-    """The lines that restore the newest checkpoint, if there is one, behind those by which the weights are `built`, and between
-    those that keep the `rates` of the run."""
-    # One of an Estimator would else be passed over; the traceback shows the line with its comment.
-    restore = f"{checkpoint}.restore({newest}).assert_existing_objects_matched()  # else: migrate checkpoint"
-    return [f"if {newest}:", *(f"{unit}{line}" for line in (*built, *rates[0], restore, *rates[1]))]
-
-
 def _recording(source: Source, model: str, page: Page, folder: str, told: Distribution | None) -> list[str]:
     """The lines by which a model writes its summaries to a folder."""
     every = source.settings.fields.get("save_summary_steps")
@@ -362,34 +363,3 @@ def _folder(source: Source, directory: ast.expr, page: Page) -> str:
     text = _said(source, directory, page)
     loose = isinstance(directory, (ast.IfExp, ast.Lambda, ast.NamedExpr))
     return f"{f'({text})' if loose else text} or {page.library('tempfile')}.mkdtemp()"
-
-
-def restored(place: Place, model: str, page: Page, names: Names) -> tuple[list[str], list[str]]:
-    """The lines above and below a place that reads another checkpoint than the newest one."""
-    path, source = place.path, place.sources[0]
-    if path is None or line_above(place.module, place.at) is None:
-        return [], []
-    checkpoints = names.checkpoints(source, model)
-    checkpoint = f"{page.tf}.train.Checkpoint(model={model})"
-    if place.saves:
-        checkpoint = names.checkpoint(source) if names.loop.is_local(source) else f"{checkpoints}.checkpoint"
-    restore = f"{checkpoint}.restore({page.text(path)}).assert_existing_objects_matched()"
-    maybe = is_simple(path) and not _is_path(place.module, path)
-    above = [f"if {page.text(path)}:", f"{page.unit}{restore}"] if maybe else [restore]
-    if not is_followed(place, names.loop.readers(place)):
-        return above, []
-    return above, [f"{checkpoint}.restore({checkpoints}.latest_checkpoint)"]
-
-
-def _is_path(module: Module, node: ast.expr) -> bool:
-    """Whether a name or a constant is seen to be a path."""
-    if isinstance(node, ast.Constant):
-        return True
-    bindings = module.bindings(node) if isinstance(node, ast.Name) else []
-    target = bindings[0].node if len(bindings) == 1 else None
-    owner = module.parent(target) if target is not None else None
-    if isinstance(owner, (ast.For, ast.comprehension)):
-        return owner.target is target
-    return isinstance(owner, ast.Assign) and not isinstance(
-        owner.value, (ast.Constant, ast.Name, ast.Attribute, ast.IfExp)
-    )

@@ -32,7 +32,7 @@ from ..program.idle_files import idle_spans
 from ..program.unused_code import inside_unused
 from .data.arrays import array_inputs
 from .data.datasets import Reader
-from .flow.building import building_of, is_shared_generator
+from .flow.building import buildings_of, is_shared_generator
 from .flow.executions import in_groups
 from .flow.held import NUMBERS, stands
 from .flow.lifetimes import of_folders
@@ -202,10 +202,9 @@ def _followed(
     layers = (*otherwise(modules), *((module, node, FIRST) for module, node in listed))
     tables = has_tables(project.modules.values())
     needing = [*uses, *exported, *(read for read in reads if read.what in (OF_WEIGHTS, VALUE, STEP))]
-    begun = ((source, building_of(project, source, needing)) for source in sources)
-    building = {source: found for source, found in begun if found is not None}
+    buildings = {source: buildings_of(project, source, needing) for source in sources}
     all_reads, saved = (*reads, *steps), tuple(exported)
-    loop = Loop(tuple(sources), tuple(uses), all_reads, arrays, draws, grouped, layers, building, saved, tables)
+    loop = Loop(tuple(sources), tuple(uses), all_reads, arrays, draws, grouped, layers, buildings, saved, tables)
     reason = of_receivers(project, loop.fed) or of_paths([*loop.uses, *loop.exports], loop.readers)
     if any(fed.choices for _, fed in loop.receivers) and len({source.signatures for source in sources}) > 1:
         reason = reason or "one of several Estimators that serve differently"

@@ -156,11 +156,11 @@ def remarks(loop: Loop) -> Iterator[tuple[Module, ast.AST, str]]:
             yield source.module, call, OF_UNSAVED
         if source.settings.tpu.always and source.settings.tpu.resolver is None:
             yield source.module, call, _WITHOUT_TPU
-        if source.settings.directory is not None and not source.needs_keras_2 and not _is_restored(loop, source):
+        if source.settings.directory is not None and not source.needs_keras_2 and (lost := _lost(loop, source)):
             yield (
                 source.module,
                 call,
-                "with Keras 3 a second run does not find the weights of the first one in its checkpoints: "
+                f"with Keras 3 a second run does not find {lost} of the first one in its checkpoints: "
                 "install tf_keras, and set TF_USE_LEGACY_KERAS=1",
             )
         if source.recorded and (apart := _begins_anew(loop, source)):
@@ -373,9 +373,11 @@ def reports_loss(loop: Loop, models: list[str]) -> Use | None:
     return next(evaluations, None) if compiled else None
 
 
-def _is_restored(loop: Loop, source: Source) -> bool:
-    """Whether its weights and those of its optimizer are there before it is restored."""
-    return loop.built(source) is not None and source.weights is not None and source.weights.stepped
+def _lost(loop: Loop, source: Source) -> str:
+    """What is not there when a checkpoint is restored, as nothing has made it: all weights, or those of the optimizer."""
+    if not loop.built(source) or source.weights is None:
+        return "the weights"
+    return "" if source.weights.stepped else "what the optimizer keeps"
 
 
 def of_what_is_gone(use: Use) -> list[str]:

@@ -22,9 +22,10 @@ from ..exports.exportwriter import ExportWriter
 from .comments import comments, of_lost_times
 from .flow.handed import Handed
 from .flow.pauses import is_new, until
+from .flow.restores import Restores
 from .inputs import Input
 from .loop import Loop
-from .making import Compiled, Names, is_held, made, own_rates, restored, restoring, strategies
+from .making import Compiled, Names, is_held, made, strategies
 from .page import Page
 from .places import counter_of, is_simple, line_above
 from .predictions import PredictionWriter
@@ -55,7 +56,8 @@ class LoopWriter:
         self.names = Names(loop, self.page)
         told = loop.distribution
         shared = told is not None and told.has_workers
-        self.exports = ExportWriter(self.page, self.names, shared, loop.archives)
+        self.restores = Restores(loop, self.page, self.names)
+        self.exports = ExportWriter(self.page, self.names, shared, loop.archives, self.restores)
         self.callbacks = CallbackWriter(loop, self.page, self.names, self.exports, self._data, self._validated)
         self.spread = Spread(told, loop, self.page, self.names.model(loop.first)) if told is not None else None
 
@@ -79,6 +81,7 @@ class LoopWriter:
                 resolver = resolver_of(module, settings.statement)
                 self.page.known.update((node, task_text(module, node, resolver)) for node in settings.tasks)
         yield from strategies(self.loop, self.page)
+        yield from self.restores.function()
         for export in (export for export in self.loop.exports if export.module is module):
             self.page.known.update((call, module.segment(call.func).rpartition(".")[0]) for call in export.decoded)
         for where, fed in self.loop.fed:
@@ -91,27 +94,31 @@ class LoopWriter:
             model = self.names.receiver(use.sources[0], use.receiver)
             self.page.asides = use.asides
             yield from self._of_strategy(use, model)
-            above, late = self._late(use, model)
-            if above is not None and (use.method != "train" or above is not module.statement(use.call)):
-                yield from self.page.above(above, late)
+            statement, data, begun = module.statement(use.call), self._data(use.input), list[str]()
+            if use.starts(self.loop.uses):
+                name = self.page.free(use.call, "data", "train_data")
+                begun, data = [f"{name} = {data}"], name
+            above, late = self.restores.above(use, model, data)
+            if begun:
+                first = late if above is statement else []
+                begun, late = [*begun, *first, *self.restores.begun(use, model, data)], late[len(first) :]
+            if late and (use.method != "train" or above is not statement):
+                yield from self.page.above(above or statement, late)
                 late = []
             yield from self._comments(use)
             yield from self._specs(use)
             yield from self._restored(use, model)
             yield from self._hooks(use)
             yield from self.exports.exporters(use)
-            data = self._data(use.input)
-            if use.starts(self.loop.uses):
-                name = self.page.free(use.call, "data", "train_data")
-                yield from self.page.above(module.statement(use.call), self._begun(use, model, name, data))
-                data = name
+            if begun:
+                yield from self.page.above(statement, begun)
             if use.method == "train":
                 lines = self._training(use, model, self.spread.data(use) if self.spread is not None else data)
                 if use.result is not None:
                     guarded = self.loop.goes_on(use) and (use.by_epochs or use.to_step)
                     lines = use.result.around(lines, guarded, self._unused(use))
                 apart = [""] if late and lines[0].startswith("def ") else []
-                yield from self.page.instead(module.statement(use.call), [*late, *apart, *lines])
+                yield from self.page.instead(statement, [*late, *apart, *lines])
             elif use.method == "evaluate":
                 on_cluster = self.spread is not None and self.spread.distribution.on_cluster
                 data = self.spread.evaluation(use, data) if self.spread and on_cluster else data + self._taken(use)
@@ -134,22 +141,11 @@ class LoopWriter:
 
     def _restored(self, use: Use, model: str) -> Iterator[Edit]:
         """The lines around a use that reads another checkpoint than the newest one."""
-        statement, (above, below) = line_above(self.module, use.call), restored(use, model, self.page, self.names)
+        statement, (above, below) = line_above(self.module, use.call), self.restores.other(use, model)
         if statement is not None and above:
             yield from self.page.above(statement, above)
         if below:
             yield from self.page.below(self.module.statement(use.call), below)
-
-    def _late(self, use: Use, model: str) -> tuple[ast.stmt | None, list[str]]:
-        """The lines that restore the newest checkpoint above the first use of a model, by whose data its weights are made, and
-        the statement below them."""
-        source = use.sources[0]
-        building = self.loop.built(source)
-        if building is None or building.above is None or building.use is not use:
-            return None, []
-        built = building.lines(model, self._data(use.input), self.page.unit)
-        checkpoint, newest = self.names.checkpoint(source), f"{self._checkpoints(use, model)}.latest_checkpoint"
-        return building.above, restoring(checkpoint, newest, built, self.page.unit, own_rates(self.loop, source, model))
 
     def _handed(self, parameter: Handed, folder: ast.expr) -> Iterator[tuple[ast.AST, str]]:
         """What takes the place of a configuration that a function gets: the folder."""
@@ -241,16 +237,6 @@ class LoopWriter:
     def _inside(self, lines: Iterable[str]) -> Iterator[str]:
         """Lines of a block."""
         return (f"{self.page.unit}{line}" if line else "" for line in lines)
-
-    def _begun(self, use: Use, model: str, name: str, data: str) -> list[str]:
-        """The lines that give a model first values, as long as it has no checkpoint of its own."""
-        warm = use.sources[0].warm is not None
-        begin = f"{model}.{'warm_start' if warm else 'init_from_checkpoint'}({name})"
-        first = next(each for each in self.loop.uses if set(each.sources) & set(use.sources))
-        if not use.saves and use is first and not use.repeated:
-            return [f"{name} = {data}", begin]
-        test = f"not {self._checkpoints(use, model)}.latest_checkpoint" if use.saves else f"not {model}.built"
-        return [f"{name} = {data}", f"if {test}:", f"{self.page.unit}{begin}"]
 
     def _limited(self, use: Use, steps: str) -> str:
         """What ends a training after so many steps, each of which is one batch of each replica."""

@@ -4,7 +4,7 @@ restores no others."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Optional
 
@@ -16,10 +16,12 @@ from migrator.resolve.project import Project
 from migrator.resolve.reaching import block_of
 from migrator.resolve.syntax import place_of, walk
 
+from ...exports.exports import Export
 from ..inputs import given_parts
-from ..places import acts, has_its_line, line_above, moves
+from ..places import acts, has_its_line, is_simple, line_above, moves
 from ..sources import Place, Source
 from ..use import Use
+from .weights import Weights
 
 _LEAVES = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 _TELLS = (*LOGGERS, "tensorflow.compat.v1.logging.")
@@ -28,55 +30,134 @@ _DEEP = 4
 
 @dataclass(frozen=True)
 class Building:
-    """The use whose data make the weights of a model."""
+    """A place by which the weights of a model are made: a use by its data, an export by what it serves."""
 
-    use: Use
+    place: Use | Export
     above: Optional[ast.stmt]
     """The statement above which the checkpoint is restored, as the data are known there alone; None: where the model is made."""
 
+    @property
+    def kind(self) -> tuple[object, ...]:
+        """What else its lines depend on: whether the optimizer is made, whether a TPU may be used, and learning rates."""
+        return self._weights.stepped, self._on_tpu, self.place.sources[0].rates
+
+    @property
+    def labelled(self) -> bool:
+        """Whether the data are pairs of features and labels."""
+        return self._weights.labelled and isinstance(self.place, Use) and self.place.method != "predict"
+
     def lines(self, model: str, data: str, unit: str) -> list[str]:
         """The lines that make the weights of a `model` by one batch of `data`."""
-        weights, read = self.use.sources[0].weights, f"{data}.take(1)"
-        assert weights is not None
-        labelled = weights.labelled and self.use.method != "predict"
-        held = self.use.module.unused_name("features", self.use.call)
+        held = self.place.module.unused_name("features", self.place.at)
+        return self.made(model, data, unit, held, self.labelled)
+
+    def made(self, model: str, data: str, unit: str, held: str, labelled: bool) -> list[str]:
+        """The same for data that need not be its own: the variable `held` gets the features."""
+        read = f"{data}.take(1)"
         each = f"{held}, *_ in {read}" if labelled else f"{held} in {read}.map(lambda features, *_: features)"
-        slots = [f"{model}.optimizer.build({model}.trainable_variables)"] if weights.stepped else []
-        return [f"for {each}:", f"{unit}{model}({held})  # makes the weights that are restored", *slots]
+        slots = [f"{model}.optimizer.build({model}.trainable_variables)"] if self._weights.stepped else []
+        lines = [f"for {each}:", f"{unit}{model}({held})  # makes the weights that are restored", *slots]
+        return (
+            [f"with {model}.distribute_strategy.scope():", *(f"{unit}{line}" for line in lines)]
+            if self._on_tpu
+            else lines
+        )
+
+    @property
+    def _on_tpu(self) -> bool:
+        return self.place.sources[0].settings.tpu.use is not None
+
+    @property
+    def _weights(self) -> Weights:
+        weights = self.place.sources[0].weights
+        assert weights is not None
+        return weights
 
 
-def building_of(project: Project, source: Source, places: Collection[Place]) -> Optional[Building]:
-    """The first use of a model that surely comes behind the call which makes it; `places` are all that may need its weights.
+def restoring(
+    checkpoint: str, newest: str, built: Iterable[str], unit: str, rates: tuple[list[str], list[str]] = ([], [])
+) -> list[str]:
+    """The lines that restore the newest checkpoint, if there is one, behind those by which the weights are `built`, and between
+    those that keep the `rates` of the run."""
+    # One of an Estimator would else be passed over; the traceback shows the line with its comment.
+    restore = f"{checkpoint}.restore({newest}).assert_existing_objects_matched()  # else: migrate checkpoint"
+    return [f"if {newest}:", *(f"{unit}{line}" for line in (*built, *rates[0], restore, *rates[1]))]
 
-    None where there is no such use, and where reading its data draws random numbers that the training would draw.
+
+def buildings_of(project: Project, source: Source, places: Collection[Place]) -> tuple[Building, ...]:
+    """The places that make the weights of a model before a checkpoint is restored; `places` are all that may need them.
+
+    It is one where a use surely comes behind the call that makes the model. Else they are all that come first where they
+    stand, as in the branches of an ``if``: each restores the newest checkpoint, as an Estimator did. None where another place
+    is not behind one of them, and where reading the data draws random numbers that the training would draw.
     """
+    if source.weights is None or source.settings.directory is None:
+        return ()
+    mine = [place for place in places if source in place.sources]
+    early = _where_made(project, source, mine)
+    if early is not None:
+        return (early,)
+    found: list[Building] = []
+    for place in sorted(mine, key=lambda place: (place.module.path, place_of(place.at))):
+        if any(_is_behind(place, other) for other in found):
+            continue
+        building = _where_used(project, source, place)
+        if building is None:
+            return ()
+        found.append(building)
+    return tuple(found)
+
+
+def _where_made(project: Project, source: Source, places: Iterable[Place]) -> Optional[Building]:
+    """The first use that surely comes behind the call which makes a model, where its data are the same there."""
     module = source.module
-    if source.weights is None or source.settings.directory is None or source.settings.tpu.use is not None:
-        return None
-    made, mine = module.statement(source.construction.call), [place for place in places if source in place.sources]
+    made = module.statement(source.construction.call)
     block = block_of(module, made)
-    straight = [p for p in mine if isinstance(p, Use) and _entered(module, p, block) is not None]
+    straight = [p for p in places if isinstance(p, Use) and _entered(module, p, block) is not None]
     first = min(straight, key=lambda use: module.span(use.at), default=None)
-    above = _entered(module, first, block) if first is not None else None
-    if first is None or above is None or first.sources != (source,) or _draws(project, first):
+    last = _entered(module, first, block) if first is not None else None
+    if first is None or last is None or first.sources != (source,) or _draws(project, first):
         return None
-    if _is_known(module, made, first, above):
-        return Building(first, None)
-    room = module.nearest(made, ast.FunctionDef)
-    near = all(p.module is module and p.by_name and module.nearest(p.at, ast.FunctionDef) is room for p in mine)
-    alone = (
-        line_above(module, first.call) is not None
-        if above is module.statement(first.call)
-        else has_its_line(module, above)
-    )
-    return (
-        Building(first, above) if near and alone and all(place_of(p.at) >= place_of(first.at) for p in mine) else None
-    )
+    return Building(first, None) if _is_known(module, made, first, last) else None
+
+
+def _where_used(project: Project, source: Source, place: Place) -> Optional[Building]:
+    """The same directly above a place, or above the loops around it that make nothing of its data."""
+    module = place.module
+    if place.sources != (source,) or not is_simple(place.receiver) or line_above(module, place.at) is None:
+        return None
+    above = module.statement(place.at)
+    if isinstance(place, Export):
+        return Building(place, above) if has_its_line(module, above) and not place.fed.choices else None
+    if not isinstance(place, Use) or _draws(project, place):
+        return None
+    read = _read(place) | {node.id for node in walk(place.receiver) if isinstance(node, ast.Name)}
+    while isinstance(loop := module.parent(above), ast.For) and above in loop.body and not read & binds(loop):
+        above = loop
+    return Building(place, above) if has_its_line(module, above) else None
+
+
+def _is_behind(place: Place, building: Building) -> bool:
+    """Whether a place reads the same model as another one, behind the statement above which that restores a checkpoint."""
+    module, above = place.module, building.above
+    if module is not building.place.module or above is None:
+        return False
+    block = block_of(module, above)
+    below = block[block.index(above) :]
+    around = next((outer for outer in (place.at, *module.ancestors(place.at)) if outer in below), None)
+    if around is None:
+        return False
+    if place.by_name and building.place.by_name:
+        return True
+    between = (node for each in below[: below.index(around)] for node in walk(each))
+    text = ast.unparse(place.receiver)
+    again = any(isinstance(getattr(n, "ctx", None), ast.Store) and ast.unparse(n) == text for n in between)
+    return text == ast.unparse(building.place.receiver) and not again
 
 
 def _entered(module: Module, use: Use, block: Sequence[ast.AST]) -> Optional[ast.stmt]:
     """The statement of a block that surely comes to a use, or is a loop over it that makes nothing of its data."""
-    if use.module is not module or module.nearest(use.call, ast.Lambda) is not module.nearest(block[0], ast.Lambda):
+    if use.module is not module or line_above(module, use.call) is None:
         return None
     outer = statement = module.statement(use.call)
     while outer not in block:

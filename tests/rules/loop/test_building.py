@@ -66,12 +66,11 @@ def test_steps_of_a_function_are_not_those_of_the_program() -> None:
 @pytest.mark.parametrize(
     "code",
     [
-        f"if load():\n    {TRAIN}",  # data that may not be there
-        f"while True:\n    {TRAIN}    break\n",
-        f"for count in (4, 8):\n    {TRAIN.replace('8', 'count')}",
         "run(lambda: estimator.evaluate(make_input_fn(8, 1)))\n",
-        f"def work():\n    {TRAIN}\n\nwork()\n",
+        "scores = [estimator.evaluate(make_input_fn(n, 1)) for n in (4, 8)]\n",
         TRAIN.replace("make_input_fn(8, None)", "lambda: make_input_fn(np.random.randint(8), None)()"),
+        f"if load():\n    {TRAIN}else: print(estimator.evaluate(make_input_fn(8, 1)))\n",
+        f"if load():\n    {TRAIN}print(estimator.get_variable_value('dense/bias'))\n",
     ],
 )
 def test_what_may_not_run_is_not_read_before(code: str) -> None:
@@ -80,6 +79,118 @@ def test_what_may_not_run_is_not_read_before(code: str) -> None:
     assert BUILT not in text and place(text, "restore(")
     said = " ".join(diagnostic.message for diagnostic in (*outcome.applied, *outcome.remaining))
     assert "with Keras 3 a second run does not find the weights" in said
+
+
+@pytest.mark.parametrize(
+    ("code", "above"),
+    [
+        (f"if load():\n    {TRAIN}", "if load():"),  # data that may not be there
+        (f"while True:\n    {TRAIN}    break\n", "while True:"),
+        (f"for count in (4, 8):\n    {TRAIN.replace('8', 'count')}", "for count in"),
+        (f"def work():\n    {TRAIN}\nwork()\n", "def work():"),
+        (f"with open('log') as log:\n    count = int(log.read())\n    {TRAIN.replace('8', 'count')}", "count = int("),
+    ],
+)
+def test_directly_above_the_use_where_it_may_not_run(code: str, above: str) -> None:
+    text = migrate(f"{MODEL}{MADE}{code}")
+    assert place(text, above) < place(text, BUILT) < place(text, RESTORED) < place(text, "model.fit(")
+
+
+MODES = """\
+if mode == "train":
+    estimator.train(make_input_fn(8, None), steps=20)
+elif mode == "eval":
+    print(estimator.evaluate(make_input_fn(8, 1)))
+else:
+    for p in estimator.predict(make_input_fn(4, 1)):
+        print(p["score"])
+"""
+
+
+def test_each_branch_restores_by_its_own_data() -> None:
+    text = migrate(f"{MODEL}mode = load()\n{MADE}{MODES}")
+    assert text.count("checkpoints.checkpoint.restore(newest)") == text.count(RESTORED) == 1
+    assert (
+        "for features in data.take(1).map(lambda features, *_: features):" in text
+    )  # those of predictions have no labels
+    for line, below in (
+        ("    restore(checkpoints, make_input_fn(8, None)())", "model.fit("),
+        ("    restore(checkpoints, make_input_fn(8, 1)())", "model.evaluate("),
+        ("    restore(checkpoints, make_input_fn(4, 1)())", "model.predict("),
+    ):
+        assert place(text, line) < place(text, below)
+
+
+def test_a_name_of_the_program_is_not_taken() -> None:
+    text = migrate(f"{MODEL}def restore():\n    return 1\n\n\nmode = load()\n{MADE}{MODES}")
+    assert "def restore_(checkpoints, data):" in text and "    restore_(checkpoints, make_input_fn(8, 1)())" in text
+
+
+def test_what_stands_behind_a_use_reads_what_that_restored() -> None:
+    rest = "print(estimator.evaluate(make_input_fn(8, 1)))\n"
+    text = migrate(f"{MODEL}{MADE}if load():\n    {TRAIN}    {rest}    {rest}")
+    assert text.count(BUILT) == text.count(RESTORED) == 1 and "def restore(" not in text
+
+
+def test_another_model_under_the_same_name_is_restored_anew() -> None:
+    code = """\
+def make():
+    return tf.estimator.Estimator(model_fn, "here", params={"units": 1})
+
+
+def work():
+    estimator = make()
+    estimator.train(make_input_fn(8, None), steps=20)
+    print(estimator.evaluate(make_input_fn(8, 1)))
+    estimator = make()
+    print(estimator.evaluate(make_input_fn(4, 1)))
+
+
+work()
+"""
+    text = migrate(f"{MODEL}{code}")
+    assert "    restore(estimator.checkpoints, make_input_fn(8, None)())" in text
+    assert "    restore(estimator.checkpoints, make_input_fn(4, 1)())" in text
+    assert "restore(estimator.checkpoints, make_input_fn(8, 1)())" not in text
+
+
+SERVED = """\
+def serving_input_fn():
+    x = tf.placeholder(tf.float32, [None, 2], name="x")
+    return tf.estimator.export.ServingInputReceiver({"x": x}, {"x": x})
+
+
+"""
+
+
+def test_an_export_alone_makes_the_weights_by_what_it_serves() -> None:
+    modes = MODES.replace("else:", "elif mode == 'predict':")
+    export = 'else:\n    estimator.export_saved_model("served", serving_input_fn)\n'
+    text = migrate(f"{MODEL}{SERVED}mode = load()\n{MADE}{modes}{export}")
+    traced = place(text, "    serve.get_concrete_function()  # makes the weights")
+    assert place(text, "serve = tf.function(") < traced < place(text, "archive = ") and text.count(RESTORED) == 2
+
+
+def test_another_checkpoint_is_read_once_there_are_weights() -> None:
+    code = """\
+if mode == "train":
+    estimator.train(make_input_fn(8, None), steps=20)
+elif mode == "eval":
+    path = "here/model.ckpt-1" + suffix()
+    print(estimator.evaluate(make_input_fn(8, 1), checkpoint_path=path))
+"""
+    text = migrate(f"{MODEL}mode = load()\n{MADE}{code}")
+    made, restored = "model(features)  # makes", "checkpoint.restore(path)"
+    tail = text[text.index('elif mode == "eval"') :]
+    assert place(tail, made) < place(tail, restored) < place(tail, "model.evaluate(")
+
+
+def test_what_the_optimizer_keeps_is_told_where_it_moves_some_weights_alone() -> None:
+    step = "minimize(loss, global_step=tf.train.get_global_step())"
+    some = "minimize(loss, global_step=tf.train.get_global_step(), var_list=tf.trainable_variables()[:1])"
+    outcome = run(f"{MODEL.replace(step, some)}{MADE}{TRAIN}")["program.py"]
+    said = " ".join(diagnostic.message for diagnostic in (*outcome.applied, *outcome.remaining))
+    assert "with Keras 3 a second run does not find what the optimizer keeps of the first one" in said
 
 
 def test_nothing_is_read_where_the_program_may_end_before() -> None:

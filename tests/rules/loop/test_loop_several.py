@@ -124,17 +124,21 @@ def test_a_function_that_makes_them() -> None:
         work(make(name), 10)
     """)
     held = manager("checkpoint", '"models/" + name')
+    restore = "estimator.checkpoints.checkpoint.restore(estimator.checkpoints.latest_checkpoint)"
     assert text.startswith(f"""\
 def make(name):
     model = {CREATE}
     checkpoint = tf.train.Checkpoint(model=model)
     model.checkpoints = {held}
-    if model.checkpoints.latest_checkpoint:
-        checkpoint.restore(model.checkpoints.latest_checkpoint).assert_existing_objects_matched()  # else: migrate checkpoint
     return model
 
 
 def work(estimator, count):
+    if estimator.checkpoints.latest_checkpoint:
+        for features, *_ in make_input_fn(8, None)().take(1):
+            estimator(features)  # makes the weights that are restored
+        estimator.optimizer.build(estimator.trainable_variables)
+        {restore}.assert_existing_objects_matched()  # else: migrate checkpoint
     steps = count - estimator.optimizer.iterations.numpy()
     if steps > 0:
         def save_checkpoint(batch, logs):

@@ -1,0 +1,90 @@
+"""With Keras 3, which restores no weights that are not made yet, a process goes on from what another one has saved."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from modelfn.programs import migrate
+
+TOP = Path(__file__).resolve().parent.parent.parent
+LATEST = os.environ.get("MIGRATOR_LATEST_PYTHON") or str(TOP / ".venv-latest" / "bin" / "python")
+PROGRAM = """\
+import sys
+
+import numpy as np
+import tensorflow as tf
+
+MODE = sys.argv[1]
+
+
+def model_fn(features, labels, mode):
+    net = tf.layers.dense(features["x"], 4, tf.nn.relu)
+    net = tf.layers.batch_normalization(net, training=mode == tf.estimator.ModeKeys.TRAIN)
+    score = tf.layers.dense(net, 1)
+    if mode == tf.estimator.ModeKeys.PREDICT:
+        return tf.estimator.EstimatorSpec(mode, predictions={"score": score})
+    loss = tf.losses.mean_squared_error(labels, score)
+    train_op = None
+    if mode == tf.estimator.ModeKeys.TRAIN:
+        with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
+            train_op = tf.train.AdamOptimizer(0.05).minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+def input_fn(repeat):
+    x = np.linspace(-1, 1, 64).reshape(16, 4).astype(np.float32)
+    return tf.data.Dataset.from_tensor_slices(({"x": x}, x[:, :1] * 3 + 1)).repeat(repeat).batch(8)
+
+
+def serving_input_fn():
+    x = tf.placeholder(tf.float32, [None, 4], name="x")
+    return tf.estimator.export.ServingInputReceiver({"x": x}, {"x": x})
+
+
+def main():
+    estimator = tf.estimator.Estimator(model_fn, "saved")
+    if MODE in ("train", "all"):
+        estimator.train(lambda: input_fn(None), steps=20)
+    if MODE in ("eval", "all"):
+        print("loss %.6f" % estimator.evaluate(lambda: input_fn(1))["loss"])
+    if MODE == "all":
+        for number, row in enumerate(estimator.predict(lambda: input_fn(1))):
+            print("score %d %.6f" % (number, row["score"][0]))
+    if MODE == "export":
+        estimator.export_saved_model("served", serving_input_fn)
+
+
+main()
+"""
+SERVE = """\
+import glob
+import numpy as np
+import tensorflow as tf
+model = tf.saved_model.load(glob.glob("served/*")[0])
+x = np.linspace(-1, 1, 64).reshape(16, 4).astype(np.float32)
+scores = model.signatures["serving_default"](x=tf.constant(x))["score"]
+for number, row in enumerate(scores.numpy()):
+    print("score %d %.6f" % (number, row[0]))
+"""
+
+
+def _lines(folder: Path, *command: str) -> list[str]:
+    environment = {**os.environ, "TF_USE_LEGACY_KERAS": "0"}
+    ran = subprocess.run([LATEST, *command], cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+    assert ran.returncode == 0, ran.stderr
+    return [line for line in ran.stdout.splitlines() if line.startswith(("loss ", "score "))]
+
+
+@pytest.mark.parity
+@pytest.mark.skipif(not os.path.exists(LATEST), reason="needs the newest TensorFlow: make setup-latest")
+def test_modes_that_run_in_processes_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(migrate(PROGRAM))
+    (tmp_path / "serve.py").write_text(SERVE)
+    together = _lines(tmp_path, "program.py", "all")
+    assert len(together) == 17
+    assert _lines(tmp_path, "program.py", "eval") == together[:1]
+    _lines(tmp_path, "program.py", "export")
+    assert _lines(tmp_path, "serve.py") == together[1:]
