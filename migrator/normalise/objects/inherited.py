@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.globals import outer_names
 from migrator.normalise.functions.lift import removal, snake
+from migrator.normalise.objects.fluent import made_apart
 from migrator.normalise.objects.methods import Method, class_of, lookup, method_of
 from migrator.normalise.objects.unbox import ancestors
 from migrator.normalise.values.decorated import may_hand_on
@@ -59,6 +60,9 @@ def named_object(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]
     made, statement = drafts.project.definition(module, call.func), module.statement(call)
     if made is None or not isinstance(made.node, ast.ClassDef):
         return []
+    apart = made_apart(drafts.project, module, call)
+    if apart:
+        return apart
     around = [a for a in module.ancestors(call) if isinstance(a, ast.expr)]
     straight = all(isinstance(a, (ast.Call, ast.Attribute)) for a in around) and "\n" not in module.segment(call)
     if (
