@@ -91,7 +91,7 @@ def names_of_sums(body: Body) -> Iterator[tuple[str, str]]:
             if body.module.resolve(call.func) == _VARIABLE and not sums.leaves[-1].scopes:
                 name = bind(call, _OF_VARIABLE, "a variable").get("name", ast.Constant("Variable"))
                 if isinstance(name, ast.Constant):
-                    yield f"{name.value!s}*", f"{sums.name}.*"
+                    yield f"{name.value!s}*", f"{sums.name}.variables.*"
 
 
 def _in_comprehension(body: Body, leaf: Leaf, name: str) -> Sums | None:

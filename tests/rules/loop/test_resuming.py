@@ -120,3 +120,35 @@ def test_two_runs_are_one(train: str, tmp_path: Path) -> None:
     saved = sorted(path.stem for path in (tmp_path / "whole").glob("model.ckpt-*.index"))
     more = ["model.ckpt-12"] if train == TRAIN_AND_EVALUATE else []
     assert saved == ["model.ckpt-10", *more, "model.ckpt-4", "model.ckpt-8"]
+
+
+SUMS = """\
+    step = tf.train.get_global_step()
+    variables = tf.trainable_variables()
+    sums = [tf.Variable(tf.zeros_like(v.initialized_value()), trainable=False) for v in variables]
+    added = [total.assign_add(g) for total, g in zip(sums, tf.gradients(loss, variables))]
+    with tf.control_dependencies(added):
+        def apply():
+            applied = tf.train.GradientDescentOptimizer(0.1).apply_gradients([(g / 2.0, v) for g, v in zip(sums, variables)])
+            with tf.control_dependencies([applied]):
+                return tf.group(*[v.assign(tf.zeros_like(v)) for v in sums])
+
+        turned = tf.cond(tf.equal((step + 1) % 2, 0), apply, tf.no_op)
+    with tf.control_dependencies([turned]):
+        train_op = tf.assign_add(step, 1)
+"""
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("python", [sys.executable, LATEST])
+def test_sums_of_gradients_go_on(python: str, tmp_path: Path) -> None:
+    """Five steps end amid a sum of two gradients. Keras 3 saves no variables that a list holds."""
+    pytest.importorskip("tensorflow")
+    if not os.path.exists(python):
+        pytest.skip("needs the newest TensorFlow: make setup-latest")
+    step = "    train_op = tf.train.AdamOptimizer(0.1).minimize(loss, tf.train.get_global_step())\n"
+    for path, outcome in run(PROGRAM.replace(step, SUMS)).items():
+        (tmp_path / path).write_bytes(outcome.after)
+    whole = said(started(tmp_path / PATH, "--model_dir=whole", "--max_steps=6", python=python))
+    assert said(started(tmp_path / PATH, "--model_dir=halves", "--max_steps=5", python=python)) != whole
+    assert said(started(tmp_path / PATH, "--model_dir=halves", "--max_steps=6", python=python)) == whole
