@@ -209,6 +209,53 @@ def test_an_entry_that_the_metrics_read_is_computed_without_the_others() -> None
     assert "self.mean.update_state(tf.argmax(y_pred, 1))" in method(text, "compute_metrics")
 
 
+RECORDED = """
+import tensorflow as tf
+
+
+def model_fn(features, labels, mode):
+    logits = tf.layers.dense(features["x"], 3)
+    predictions = {"p": tf.nn.softmax(logits), "q": tf.nn.sigmoid(logits)}
+    if mode == tf.estimator.ModeKeys.PREDICT:
+        return tf.estimator.EstimatorSpec(mode, predictions=predictions)
+    loss = tf.reduce_mean(tf.square(labels - logits))
+    tf.summary.scalar("m", SUMMARY)
+    train_op = tf.train.AdamOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+def data():
+    return tf.data.Dataset.from_tensors(({"x": [[1.0, 2.0]]}, [[1.0, 2.0, 3.0]])).repeat(8)
+
+
+estimator = tf.estimator.Estimator(model_fn, "folder")
+estimator.train(data, max_steps=8)
+"""
+
+
+READ = [
+    'tf.reduce_mean(predictions["p"])',
+    'tf.reduce_mean(predictions["p"]) - tf.reduce_sum(predictions["q"])',
+    "tf.add_n(list(predictions.values()))[0, 0]",
+]
+
+
+@pytest.mark.parametrize("read", READ)
+def test_the_forward_pass_makes_the_dict_of_which_it_reads_something(read: str) -> None:
+    call = method(migrate(RECORDED.replace("SUMMARY", read)), "call")
+    assert read in call and call.index("predictions = {") < call.index("tf.summary.scalar")
+    assert '"p": tf.nn.softmax(logits)' in call[call.index("return") :]
+
+
+@pytest.mark.parametrize("read", READ[:2])
+def test_a_dict_of_which_the_loss_reads_entries_is_not_made_for_it(read: str) -> None:
+    summary = f"if mode == tf.estimator.ModeKeys.TRAIN:\n        tf.summary.scalar('m', {read} + loss)"
+    text = migrate(RECORDED.replace('tf.summary.scalar("m", SUMMARY)', summary))
+    loss = method(text, "compute_loss")
+    assert "predictions" not in text and "tf.nn.softmax(y_pred)" in loss
+    assert ("tf.nn.sigmoid(y_pred)" in loss) == ('["q"]' in read)
+
+
 @pytest.mark.parametrize(
     ("body", "reason"),
     [

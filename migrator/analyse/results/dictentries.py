@@ -34,6 +34,7 @@ def open_entries(plan: Plan, name: str) -> None:
         entries = {entry: item for entry, item in entries.items() if _still(plan, item, made[0], leaf)}
         plan.opened_entries.update(entries)
         leaf.uses = (leaf.uses - ({name} if len(entries) == len(nodes) else set())) | reads(entries.values())
+    plan.losses.discard(made[0])  # but where something still reads the dict as a whole
     drop_unread(plan)
 
 

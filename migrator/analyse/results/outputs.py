@@ -106,6 +106,12 @@ def _sized(plan: Plan, node: ast.expr) -> ast.expr | None:
     return call.args[0] if len(call.args) == 1 and not call.keywords and is_cheap(call.args[0]) else None
 
 
+def _is_read_in_call(plan: Plan, made: Leaf, name: str | None) -> bool:
+    """Whether the forward pass itself reads the dict of predictions, such as for a summary of an entry."""
+    readers = [leaf for leaf in plan.call_leaves if leaf is not made and name in plan.slicer.inputs(leaf)]
+    return any(made in plan.slicer.reaching(name or "", leaf.index, None, leaf) for leaf in readers)
+
+
 def outputs(plan: Plan, needed: list[str]) -> Outputs:
     """Decides what `call` returns so that predictions, and the names in `needed`, come out of it."""
     result = Outputs()
@@ -130,7 +136,8 @@ def outputs(plan: Plan, needed: list[str]) -> Outputs:
     name = prediction.id if isinstance(prediction, ast.Name) else None
     if items is not None and not (leaf is not None and _changed(plan, leaf, name)):
         if leaf is not None:
-            result.dropped.add(leaf)
+            if not _is_read_in_call(plan, leaf, name):
+                result.dropped.add(leaf)
             plan.check_still(set().union(*(reads(v) for _, v in items)), leaf, plan.specs[mode].leaf, mode)
         held = {v.id: k for k, v in items if isinstance(v, ast.Name)}
         extra = [n for n in needed if n not in held and n != name]
