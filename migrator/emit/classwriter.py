@@ -14,7 +14,7 @@ from migrator.analyse.function.translate import is_none
 from migrator.analyse.layers.built import built_leaves, sizes_of
 from migrator.analyse.layers.objects import holder
 from migrator.analyse.layers.site import RESERVED, Site
-from migrator.analyse.layers.statistics import LISTED, moves_statistics
+from migrator.analyse.layers.statistics import LISTED, has_weights, has_weights_of_no_optimizer
 from migrator.analyse.layers.turns import filled_by_loops, made_in_turns, only_made_of, refuse_mixed
 from migrator.analyse.results.tags import NAME, handed_scope
 from migrator.analyse.statements.copies import is_copied
@@ -182,7 +182,7 @@ class ClassWriter:
         body = trimmed(writer.rows(writer.leaves))
         if plan.shares_tables:
             body += statements("{share_tables}(self)", share_tables=writer.need("share_tables"))
-        body += self._listed_statistics(filter(writer.has_attribute, sites))
+        body += self._listed_layers(filter(writer.has_attribute, sites))
         self.init_leaves = set(writer.support)
         wanted = {n for leaf in writer.leaves for n in plan.slicer.inputs(leaf)} | reads(writer.partitioners)
         tail = last(writer)
@@ -201,10 +201,11 @@ class ClassWriter:
         parameters = ", ".join(["self", *self.init_parameters()])
         return [defined(f"def __init__({parameters})", [*rows(lines), *body, *tail])]
 
-    def _listed_statistics(self, sites: Iterable[Site]) -> list[Row]:
-        """What lets Keras 3 save moving statistics of layers in lists: its checkpoints hold what attributes are, and the
-        trainable weights by way of the optimizer."""
-        listed = [site for site in sites if site.makes and site.loops and moves_statistics(site.layer)]
+    def _listed_layers(self, sites: Iterable[Site]) -> list[Row]:
+        """What lets Keras 3 save layers in lists: its checkpoints hold what attributes are, and the trainable weights by way of
+        the optimizer, if that has them all when a checkpoint is restored."""
+        asked = has_weights_of_no_optimizer if self.shared.facts["stepped"] else has_weights
+        listed = [site for site in sites if site.makes and site.loops and asked(site.layer)]
         flat = {site.attribute: "list" if len(site.loops) == 1 else f"{self.shared.tf}.nest.flatten" for site in listed}
         if not flat:
             return []

@@ -88,6 +88,9 @@ class NetworkWriter:
             yield self._bias
         if self.network.has_layers:
             yield from self._network()
+        if listed := ", ".join(f"{name}=list(self.{name})" for name in self._lists()):
+            yield f"        {LISTED}"
+            yield f"        self.listed_layers = {self.tf}.train.Checkpoint({listed})"
         if "label_vocabulary" in network.given:
             yield f"        self.class_ids = {self.layers}.StringLookup(vocabulary=label_vocabulary, num_oov_indices=0)"
             if "classes" in self.predictions or self.classifies:
@@ -96,6 +99,14 @@ class NetworkWriter:
             yield "        self.weight_column = weight_column"
         yield ""
         yield from self._call()
+
+    def _lists(self) -> Iterator[str]:
+        """The attributes with lists of layers: their optimizers may be two, and are not made before a checkpoint is restored."""
+        if self.network.sums and not self.network.preprocessed:
+            yield "columns"
+        if self.network.has_layers:
+            yield "hidden_layers"
+            yield from ["norms"] if self._normalized else []
 
     def _sum(self) -> Iterator[str]:
         """The layers of a linear model."""
@@ -136,8 +147,6 @@ class NetworkWriter:
             yield f"        self.dropout = {self.layers}.Dropout({self.network.dropout})"
         if self._normalized:
             yield f"        self.norms = [{self.layers}.BatchNormalization(momentum=0.999) for _ in {widths}]"
-            yield f"        {LISTED}"
-            yield f"        self.listed_layers = {self.tf}.train.Checkpoint(norms=list(self.norms))"
         named = f', name="{self.network.last}"' if self.network.combined else ""
         yield f"        self.{self.network.last} = {self.layers}.Dense({self._units}{named})"
 

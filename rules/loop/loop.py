@@ -188,6 +188,13 @@ class Loop:
         """What makes the weights of a model before they are restored; none: nothing does, or several devices share them."""
         return self.buildings.get(source, ()) if self.distribution is None else ()
 
+    @property
+    def restores_by_optimizers(self) -> bool:
+        """Whether optimizers have all trainable weights when checkpoints are restored, or Keras 3 runs nothing of it."""
+        saved = [source for source in self.sources if source.settings.directory is not None]
+        made = (bool(self.built(s)) and s.weights is not None and s.weights.stepped for s in saved)
+        return self.distribution is not None or all(made)
+
     def source(self, construction: Construction) -> Source:
         """The Estimator that is made at a place."""
         return next(source for source in self.sources if source.construction is construction)

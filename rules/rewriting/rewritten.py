@@ -258,6 +258,7 @@ class Rewritten:
         facts["validated"] = isinstance(self.loop, Loop) and any(
             use.validation is not None or use.hooks.evaluators or use.listens for use in self.loop.uses
         )
+        facts["stepped"] = not isinstance(self.loop, Loop) or self.loop.restores_by_optimizers
         facts["addressed"] = isinstance(self.loop, Loop) and self.loop.reads_weights
         facts["horovod"] = trains_with_horovod(self.project.modules.values())
         facts.update(self.chosen)

@@ -29,6 +29,13 @@ def test_lists_of_layers_that_have_them() -> None:
     assert KEPT.format("blocks") in text
 
 
+def test_lists_of_layers_that_do_not_train() -> None:
+    text = migrate(
+        model_fn(LOOP.format("net = tf.layers.dense(net, units, trainable=False, name='frozen_%d' % units)"))
+    )
+    assert "self.listed_layers = tf.train.Checkpoint(frozen" in text
+
+
 def test_lists_in_lists() -> None:
     body = "net = features['x']\nfor i in range(2):\n    for j in range(3):\n        " + NORM + "\npredictions = net"
     init = method(migrate(model_fn(body)), "__init__")

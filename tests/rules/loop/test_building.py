@@ -243,3 +243,18 @@ def test_params_that_an_estimator_is_given_without_a_name_go_to_the_input_functi
     )
     text = migrate(head + "estimator.train(functools.partial(load, 4))\n")
     assert "model = create_model(params=PARAMS)\n" in text and "model.fit(load(4, params=PARAMS)" in text
+
+
+@pytest.mark.parametrize(
+    ("chosen", "kept"), [("", False), (", var_list=tf.trainable_variables('dense')", True)], ids=["all", "some"]
+)
+def test_lists_of_layers_are_kept_where_the_optimizer_has_some_weights_alone(chosen: str, kept: bool) -> None:
+    step, layer = (
+        "global_step=tf.train.get_global_step()",
+        'predictions = tf.layers.dense(features["x"], params["units"])\n',
+    )
+    assert step in MODEL and layer in MODEL
+    stacked = f'net = features["x"]\n    for _ in range(2):\n        net = tf.layers.dense(net, 3)\n    {layer}'
+    model = MODEL.replace(step, step + chosen).replace(layer, stacked.replace('dense(features["x"]', "dense(net"))
+    text = migrate(f"{model}{MADE}{TRAIN}")
+    assert ("self.listed_layers = tf.train.Checkpoint(dense_layers=list(self.dense_layers))" in text) is kept
