@@ -234,8 +234,11 @@ class Attempts:
                 obstacle = found
 
     def _rewrite(self, make: Callable[..., ProgramRewrite], drafts: Drafts, group: list[Module]) -> ProgramRewrite:
-        """A rewrite of the present state of a group."""
-        return make(drafts, [drafts.project.modules[module.path] for module in group], estimators_in(drafts, group))
+        """A rewrite of the present state of a group. Raises Unsupported."""
+        constructions = estimators_in(drafts, group)
+        if not constructions:  # `first` and all places are by them
+            raise Unsupported("the call that makes the Estimator is not found any more where its class is written out")
+        return make(drafts, [drafts.project.modules[module.path] for module in group], constructions)
 
     def _manual(
         self, rewrite: ProgramRewrite, group: list[Module], problem: Unsupported, native: str = "", shared: bool = False
