@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from migrator.rules.program import attempts
 from modelfn.programs import model_fn, run
 
 from migrator.normalise.draft.draft import Drafts
 from migrator.resolve.module import Module
-from migrator.rules.program import attempts
 
 BODY = """
 def block(net):

@@ -39,7 +39,12 @@ class Building:
     @property
     def kind(self) -> tuple[object, ...]:
         """What else its lines depend on: whether the optimizer is made, whether a TPU may be used, and learning rates."""
-        return self._weights.stepped, self._on_tpu, self.place.sources[0].rates
+        return self._has_slots, self._on_tpu, self.place.sources[0].rates
+
+    @property
+    def whole(self) -> bool:
+        """Whether all weights are made, and not only those that predictions read."""
+        return not (self._weights.partial and _predicts(self.place))
 
     @property
     def labelled(self) -> bool:
@@ -55,13 +60,17 @@ class Building:
         """The same for data that need not be its own: the variable `held` gets the features."""
         read = f"{data}.take(1)"
         each = f"{held}, *_ in {read}" if labelled else f"{held} in {read}.map(lambda features, *_: features)"
-        slots = [f"{model}.optimizer.build({model}.trainable_variables)"] if self._weights.stepped else []
+        slots = [f"{model}.optimizer.build({model}.trainable_variables)"] if self._has_slots else []
         lines = [f"for {each}:", f"{unit}{model}({held})  # makes the weights that are restored", *slots]
         return (
             [f"with {model}.distribute_strategy.scope():", *(f"{unit}{line}" for line in lines)]
             if self._on_tpu
             else lines
         )
+
+    @property
+    def _has_slots(self) -> bool:
+        return self._weights.stepped and self.whole
 
     @property
     def _on_tpu(self) -> bool:
@@ -99,13 +108,18 @@ def buildings_of(project: Project, source: Source, places: Collection[Place]) ->
         return (early,)
     found: list[Building] = []
     for place in sorted(mine, key=lambda place: (place.module.path, place_of(place.at))):
-        if any(_is_behind(place, other) for other in found):
+        if any(_is_behind(place, other) and (other.whole or _predicts(place)) for other in found):
             continue
         building = _where_used(project, source, place)
         if building is None:
             return ()
         found.append(building)
     return tuple(found)
+
+
+def _predicts(place: Place) -> bool:
+    """Whether a place reads what predictions do, and nothing else."""
+    return isinstance(place, Export) or (isinstance(place, Use) and place.method == "predict")
 
 
 def _where_made(project: Project, source: Source, places: Iterable[Place]) -> Optional[Building]:
@@ -118,7 +132,8 @@ def _where_made(project: Project, source: Source, places: Iterable[Place]) -> Op
     last = _entered(module, first, block) if first is not None else None
     if first is None or last is None or first.sources != (source,) or _draws(project, first):
         return None
-    return Building(first, None) if _is_known(module, made, first, last) else None
+    building = Building(first, None)
+    return building if building.whole and _is_known(module, made, first, last) else None
 
 
 def _where_used(project: Project, source: Source, place: Place) -> Optional[Building]:

@@ -9,7 +9,7 @@ from typing import Optional
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.plan import Plan
 from migrator.analyse.function.translate import is_none
-from migrator.analyse.statements.modes import ALL_MODES
+from migrator.analyse.statements.flow import Leaf
 from migrator.analyse.training.clipping import with_clipping
 from migrator.analyse.training.trainop import train_op
 from migrator.resolve.calls import arguments
@@ -24,6 +24,8 @@ class Weights:
     """Whether the data of trainings and evaluations are pairs of features and labels."""
     stepped: bool
     """Whether one optimizer of Keras moves all of them, by a step of `fit` itself, so that its own may be made, too."""
+    partial: bool = False
+    """Whether a call for predictions makes some of them alone."""
 
 
 def weights_of(plans: list[Plan]) -> Optional[Weights]:
@@ -31,14 +33,23 @@ def weights_of(plans: list[Plan]) -> Optional[Weights]:
     if not plans or not all(map(_is_built, plans)):
         return None
     labelled = all(any("train" in leaf.modes for leaf in plan.tainted) for plan in plans)
-    return Weights(labelled, all(map(_is_stepped, plans)))
+    partial = any("infer" not in guard for plan in plans for guard in _guards(plan))
+    return Weights(labelled, all(map(_is_stepped, plans)), partial)
 
 
 def _is_built(plan: Plan) -> bool:
-    """Whether a call of the model makes all of its weights, whatever it is called for."""
-    forward = set(plan.forward)
-    layers = [site.leaf for site in plan.sites if not site.layer.weight]  # `__init__` makes weights that are no layer's
-    return not plan.fed and all(leaf in forward and leaf.guard == ALL_MODES for leaf in layers)
+    """Whether a call of the model by data of an evaluation makes all of its weights: it is one without ``training=True``."""
+    forward = {id(leaf) for leaf in plan.forward}
+    return not plan.fed and all(id(leaf) in forward for leaf in _made(plan)) and all("eval" in g for g in _guards(plan))
+
+
+def _guards(plan: Plan) -> list[frozenset[str]]:
+    """The modes in which each of the layers is made."""
+    return [frozenset(leaf.guard) for leaf in _made(plan)]
+
+
+def _made(plan: Plan) -> list[Leaf]:
+    return [site.leaf for site in plan.sites if not site.layer.weight]  # `__init__` makes weights that are no layer's
 
 
 def _is_stepped(plan: Plan) -> bool:

@@ -258,3 +258,46 @@ def test_lists_of_layers_are_kept_where_the_optimizer_has_some_weights_alone(cho
     model = MODEL.replace(step, step + chosen).replace(layer, stacked.replace('dense(features["x"]', "dense(net"))
     text = migrate(f"{model}{MADE}{TRAIN}")
     assert ("self.listed_layers = tf.train.Checkpoint(dense_layers=list(self.dense_layers))" in text) is kept
+
+
+PARTIAL = """\
+import tensorflow as tf
+
+
+def model_fn(features, labels, mode, params):
+    predictions = tf.layers.dense(features["x"], params["units"])
+    if mode == tf.estimator.ModeKeys.PREDICT:
+        return tf.estimator.EstimatorSpec(mode, predictions={"score": predictions})
+    judged = tf.layers.dense(predictions, 1, name="judge")
+    loss = tf.reduce_mean(tf.square(judged - features["y"]))
+    train_op = tf.train.AdamOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+def make_input_fn(count, epochs):
+    def input_fn():
+        return tf.data.Dataset.from_tensor_slices({"x": [[1.0]] * count, "y": [[1.0]] * count}).repeat(epochs).batch(2)
+
+    return input_fn
+
+
+"""
+PREDICT = "for p in estimator.predict(make_input_fn(4, 1)):\n    print(p['score'])\n"
+
+
+def test_weights_that_predictions_do_not_make_are_made_by_what_reads_them() -> None:
+    text = migrate(f"{PARTIAL}{MADE}{PREDICT}{TRAIN}print(estimator.evaluate(make_input_fn(8, 1)))\n")
+    assert text.count(BUILT) == text.count(RESTORED) == 2
+    predicts, trains = text[text.index("checkpoints = ") : text.index("print(")], text[text.index("print(") :]
+    assert "optimizer.build(" not in predicts and place(predicts, RESTORED) < place(predicts, "model.predict(")
+    assert place(trains, "optimizer.build(") < place(trains, RESTORED) < place(trains, "model.fit(")
+
+
+def test_what_training_alone_makes_is_not_there() -> None:
+    first = 'predictions = tf.layers.dense(features["x"], params["units"])\n'
+    assert first in MODEL
+    more = f'{first}    if mode == "train":\n        predictions = tf.layers.dense(predictions, 1, name="more")\n'
+    head = MODEL.replace(first, more)
+    outcome = run(f"{head}{MADE}{TRAIN}")["program.py"]
+    said = " ".join(diagnostic.message for diagnostic in (*outcome.applied, *outcome.remaining))
+    assert BUILT not in outcome.after.decode() and "with Keras 3 a second run does not find the weights" in said
