@@ -36,6 +36,8 @@ class CannedModel:
     """Whether the program reads its weights by the names of an Estimator."""
     uncounted: bool = False
     """Whether one of several trainings may reach the end of data of an unknown number."""
+    saved: bool = False
+    """Whether checkpoints are restored that Keras 3 may have written."""
 
 
 def canned_models(networks: Mapping[ast.Call, Network], loop: Loop) -> dict[ast.Call, CannedModel] | str:
@@ -52,6 +54,7 @@ def canned_models(networks: Mapping[ast.Call, Network], loop: Loop) -> dict[ast.
             name = part.partition("(")[0]
             if beside.setdefault((network.construction.module.path, name), part) != part:
                 return f"models that need a {name.rpartition(' ')[2]} of several kinds"
+    saved = loop.distribution is None and any(source.settings.directory is not None for source in loop.sources)
     named = frozenset(text for module in loop.modules for text in _texts(module))
     for call, network in networks.items():
         uses = [use for use in loop.uses if _is_of(use, call)]
@@ -70,7 +73,7 @@ def canned_models(networks: Mapping[ast.Call, Network], loop: Loop) -> dict[ast.
         by_names = any(read.by_names and _is_of(read, call) for read in loop.reads)
         told = tuple(metrics[0] if every else ()), tuple(predictions[0]), gone
         uncounted = any(_is_of(use, call) for use in loop.uncounted)
-        found[call] = CannedModel(network, *told, classifies, mixed, by_names, uncounted)
+        found[call] = CannedModel(network, *told, classifies, mixed, by_names, uncounted, saved)
     return found
 
 

@@ -34,6 +34,7 @@ class NetworkWriter:
       mixed: whether its file has weighted sums of several kinds.
       named: whether the program reads its weights by the names of an Estimator.
       uncounted: whether one of several trainings may reach the end of data of an unknown number.
+      saved: whether checkpoints of it are restored that Keras 3 may have written.
       need: says how its file calls a helper, once it imports it.
     """
 
@@ -48,9 +49,10 @@ class NetworkWriter:
         mixed: bool = False,
         named: bool = False,
         uncounted: bool = False,
+        saved: bool = False,
         need: Callable[[str], str] = str,
     ) -> None:
-        self.mixed, self.named, self.uncounted, self.need = mixed, named, uncounted, need
+        self.mixed, self.named, self.uncounted, self.saved, self.need = mixed, named, uncounted, saved, need
         self.network, self.name = network, name
         self.classifies = classifies and network.head.kind in ("binary", "classes")
         self.metrics, self.predictions = list(metrics), list(predictions)
@@ -88,7 +90,7 @@ class NetworkWriter:
             yield self._bias
         if self.network.has_layers:
             yield from self._network()
-        if listed := ", ".join(f"{name}=list(self.{name})" for name in self._lists()):
+        if self.saved and (listed := ", ".join(f"{name}=list(self.{name})" for name in self._lists())):
             yield f"        {LISTED}"
             yield f"        self.listed_layers = {self.tf}.train.Checkpoint({listed})"
         if "label_vocabulary" in network.given:

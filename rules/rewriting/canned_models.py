@@ -37,8 +37,8 @@ class CannedClass:
         self.model, self.network, self.name = model, model.network, name
         self.module, self.call = self.network.construction.module, self.network.construction.call
         self.optimizers, self.tf = optimizers, tf
-        told = model.metrics, model.predictions, tf, model.classifies, model.mixed, model.named, model.uncounted, need
-        self.writer = NetworkWriter(self.network, name, *told)
+        told = model.metrics, model.predictions, tf, model.classifies, model.mixed, model.named, model.uncounted
+        self.writer = NetworkWriter(self.network, name, *told, model.saved, need)
 
     def call_edits(self) -> list[Edit]:
         """The edits of the call's name, and of what gives it optimizers. Raises Unsupported."""

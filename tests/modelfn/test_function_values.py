@@ -32,7 +32,7 @@ def test_one_of_two_functions() -> None:
     assert method(text, "__init__", "Tower") == (
         "def __init__(self, block_fn):\n    super().__init__()\n    self.block = block_fn(4)\n"
         "    self.blocks = [block_fn(3) for _ in range(2)]\n"
-        "    # Else Keras 3 leaves their moving statistics out of checkpoints.\n"
+        "    # Else Keras 3 leaves them out of checkpoints, as they are in lists.\n"
         "    self.listed_layers = tf.train.Checkpoint(blocks=list(self.blocks))\n"
     )
     assert method(text, "call", "Tower") == (

@@ -31,7 +31,8 @@ print(line.score(make_input_fn(8, 1)), line.units)
 
 def test_a_class_holds_its_model() -> None:
     text = below(MODEL + CLASS + USE)
-    assert text.startswith('class Line:\n    """A line."""\n') and text.endswith(USE.strip())
+    assert '\n\n\nclass Line:\n    """A line."""\n' in text and text.endswith(USE.strip())
+    assert "        restore(self.estimator.checkpoints, input_fn())\n" in text
     assert "        self.estimator = create_model(" in text
     assert "        self.estimator.fit(input_fn().take(steps)" in text
     assert "return self.estimator.evaluate(input_fn(), return_dict=True)" in text
