@@ -14,6 +14,7 @@ from collections import deque
 from migrator.analyse.statements.loggers import is_message
 from migrator.normalise.objects.methods import class_of, lookup, method_of
 from migrator.normalise.values.decorated import gives_back, takers
+from migrator.normalise.values.possible_values import functions
 from migrator.resolve.calls import fills_text
 from migrator.resolve.chosen_members import readers_of
 from migrator.resolve.module import Module
@@ -344,6 +345,10 @@ class Follower:
                 skip = 0 if _is_static(definition.node) else 1
             elif isinstance(call.func, ast.Attribute) and call.func.attr in ("append", "insert"):
                 self._into(module, call.func.value, path, node)
+                return
+            elif chosen := functions(self.project, module, call.func):  # `ACTIONS[name](estimator)`
+                for each in chosen:
+                    self._parameter(module, each, node, path, position, keyword)
                 return
         self._parameter(module, definition, node, path, position + skip, keyword, skip)
 

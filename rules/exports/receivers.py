@@ -218,7 +218,7 @@ def _features(module: Module, value: ast.expr) -> tuple[tuple[ast.expr, ...], as
     if given is None or set(given) != {"features", "receiver_tensors"}:
         return None
     assert isinstance(value, ast.Call)
-    features, tensors = given["features"], given["receiver_tensors"]
+    features, tensors = (_uncopied(module, given[name]) for name in ("features", "receiver_tensors"))
     if isinstance(features, ast.Dict) and ast.dump(features) == ast.dump(tensors):
         return (value.func,), features, None
     if not (isinstance(features, ast.Name) and isinstance(tensors, ast.Name)):
@@ -227,6 +227,16 @@ def _features(module: Module, value: ast.expr) -> tuple[tuple[ast.expr, ...], as
         return (value.func,), features, None
     alias = _alias(module, features, tensors)
     return ((value.func,), tensors, alias) if alias is not None else None
+
+
+def _uncopied(module: Module, node: ast.expr) -> ast.expr:
+    """What an expression copies: ``dict(features)``, ``features.copy()``."""
+    if not isinstance(node, ast.Call) or node.keywords:
+        return node
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "copy" and not node.args:
+        return node.func.value if isinstance(node.func.value, ast.Name) else node
+    made = isinstance(node.func, ast.Name) and node.func.id == "dict" and not module.bindings(node.func)
+    return node.args[0] if made and len(node.args) == 1 and isinstance(node.args[0], ast.Name) else node
 
 
 def _alias(module: Module, name: ast.Name, other: ast.Name) -> ast.Assign | None:

@@ -15,7 +15,7 @@ from migrator.normalise.draft.returns import own_returns
 from migrator.normalise.values.attributes import attribute_values
 from migrator.normalise.values.callers import Place, given_by_callers
 from migrator.resolve.module import Module
-from migrator.resolve.project import Project
+from migrator.resolve.project import Definition, Project
 from migrator.resolve.symbols import Binding, Scope
 from migrator.resolve.syntax import walk
 from migrator.vocabulary.unsupported import Unsupported
@@ -78,6 +78,16 @@ def possible_values(
     except Unsupported as reason:
         search.found.stuck = reason
     return search.found
+
+
+def functions(project: Project, module: Module, node: ast.expr) -> list[Definition]:
+    """The functions of the program that an expression may stand for; none where not all are seen, or one is something else."""
+    found = possible_values(project, module, node)
+    if found.stuck is not None or found.strangers(project, found.read):
+        return []
+    definitions = [project.definition(where, value) for where, value in found.values]
+    seen = [each for each in definitions if each is not None and isinstance(each.node, ast.FunctionDef)]
+    return seen if len(seen) == len(definitions) else []
 
 
 def text_of(project: Project, module: Module, node: ast.expr) -> str | None:

@@ -76,6 +76,21 @@ def serving_input_fn():
 """
 
 
+@pytest.mark.parametrize(
+    "given", ["dict(features), features", "features, features.copy()", "features.copy(), dict(features)"]
+)
+def test_copies_of_the_dict_are_that(given: str) -> None:
+    assert migrated(RAW.replace("features, features)", f"{given})")) == migrated()
+
+
+@pytest.mark.parametrize(
+    "given", ["dict(features, more=1), features", "dict(features.items()), features", "pick(features), features"]
+)
+def test_what_else_is_made_of_the_dict_is_not_it(given: str) -> None:
+    text = migrated(RAW.replace("features, features)", f"{given})"))
+    assert "tf.TensorSpec" not in text
+
+
 def test_features_are_fed_as_they_are() -> None:
     text = migrated()
     function = """
