@@ -10,6 +10,7 @@ from migrator.parity.judge.case import Case, Program
 from migrator.parity.probe.recorded.mapping import (
     MappingError,
     Variable,
+    as_partners,
     best_fitting,
     expand,
     fitting,
@@ -249,3 +250,18 @@ def test_variables_of_cells_pair_inside_of_the_scopes_of_their_layers() -> None:
 def test_scopes_of_turns_are_in_the_order_of_their_numbers() -> None:
     names = [f"layer_{index}/rnn/gru_cell/gates/kernel" for index in (10, 2, 1)] + ["other/rnn/gru_cell/gates/kernel"]
     assert folders("layer_*/rnn/", names) == ["layer_1/rnn/", "layer_2/rnn/", "layer_10/rnn/"]
+
+
+def test_sums_of_gradients_are_in_the_order_of_the_old_weights() -> None:
+    table, kernel, bias, sums = object(), object(), object(), ["of table", "of kernel", "of bias"]
+    old = [
+        {"name": "kernel", "trainable": True},
+        {"name": "steps", "trainable": False},
+        {"name": "bias", "trainable": True},
+        {"name": "table", "trainable": True},
+    ]
+    pairs = [("table", table), ("kernel", kernel), ("bias", bias), ("steps", object())]
+    made = as_partners(sums, old, pairs, [table, kernel, bias])
+    assert made == ["of kernel", "of bias", "of table"]
+    assert as_partners(sums[:2], old, pairs, [table, kernel, bias]) == sums[:2]  # which may be of any two
+    assert as_partners(sums, old, pairs[:2], [table, kernel, bias]) == sums

@@ -241,9 +241,8 @@ class Replay:
 
     def after_step(self, stream: Stream) -> None:
         """Record the steps that were taken since the last call."""
-        total = int(np.asarray(stream.counter)[0])
+        total, losses = int(np.asarray(stream.counter)[0]), np.asarray(stream.losses).mean(axis=0)
         values = {name: distributed.value_of(variable) for name, variable in stream.pairs}
-        losses = np.asarray(stream.losses).mean(axis=0)
         while stream.taken < total:
             stream.taken += 1
             fields: dict[str, Any] = {"sums": {}, "values": {}}
@@ -263,14 +262,15 @@ class Replay:
 
     def finish(self, stream: Stream) -> None:
         """Record the variables as they are at the end of a training call, those among them that its first step has made."""
-        for pattern, path in list(self._later):
-            names = mapping.expand(pattern, [item["name"] for item in stream.variables])
+        for later in list(self._later):
+            names, path = mapping.expand(later[0], [item["name"] for item in stream.variables]), later[1]
             made = resolve(stream.model, path) if stream.model is not None else []
             if made and len(made) == len(names):
-                self._later.remove((pattern, path))
-                stream.pairs += zip(names, made)
-                pairs = [[name, path, "map", list(variable.shape)] for name, variable in zip(names, made)]
-                self.writer.event("mapping", stream=stream.index, pairs=pairs)
+                self._later.remove(later)
+                weights = stream.model.trainable_variables
+                stream.pairs += zip(names, mapping.as_partners(made, stream.variables, stream.pairs, weights))
+                told = [[name, path, "map", list(each.shape)] for name, each in stream.pairs[-len(made) :]]
+                self.writer.event("mapping", stream=stream.index, pairs=told)
         values = {name: self.writer.array(distributed.value_of(variable)) for name, variable in stream.pairs}
         self.writer.event("final", stream=stream.index, call=self.calls["train"], variables=values)
         if stream.averages and stream.taken >= len(stream.steps) and not stream.coordinated:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -299,3 +299,16 @@ def _explain(old: Sequence[Variable], new: Sequence[Variable], pairs: Sequence[P
         ] or ["    none"]
     lines.append("  paired: {}".format(", ".join(f"{p.old.name} = {p.new.name}" for p in pairs) or "none"))
     return "\n".join(lines)
+
+
+def as_partners(
+    made: Sequence[Any], old: Iterable[Mapping[str, Any]], pairs: Iterable[tuple[str, Any]], trainable: Sequence[Any]
+) -> list[Any]:
+    """What was `made` for each of the weights `trainable`, in the order of the `old` variables that these are `pairs` with.
+
+    It stays as it is where it is not made for all of them. Keras 3 has the weights of a model before those of its layers.
+    """
+    partners, places = dict(pairs), {id(weight): place for place, weight in enumerate(trainable)}
+    weights = (partners.get(variable["name"]) for variable in old if variable["trainable"])
+    order = [places[id(weight)] for weight in weights if id(weight) in places]
+    return [made[place] for place in order] if sorted(order) == list(range(len(made))) else list(made)
