@@ -84,6 +84,12 @@ class Network:
         return self.kind in ("DNN", "DNNLinearCombined")
 
     @property
+    def optimizers(self) -> dict[str, ast.expr]:
+        """What makes its optimizers, by the attributes of its model that hold these, where the program says so."""
+        names = {"optimizer": "optimizer", "dnn_optimizer": "optimizer", "linear_optimizer": "linear_optimizer"}
+        return {attribute: self.given[name] for name, attribute in names.items() if name in self.given}
+
+    @property
     def last(self) -> str:
         """The attribute of its last layer; empty where it has none."""
         if not self.has_layers:

@@ -30,6 +30,7 @@ from ..estimator_calls.checkpoint_readers import (
 from ..estimator_calls.keras_estimator import MODEL_TO_ESTIMATOR
 from ..exports.signatures import Served, Signatures
 from ..inputs.preprocessing_columns import ColumnEdits
+from ..loop.flow.rates import rates_of_calls
 from ..loop.flow.weights import Weights
 from ..loop.loop import Loop, NotPlain
 from ..loop.plan import loop_of, of_one_device
@@ -212,4 +213,7 @@ def _kind_of(network: Network | str) -> Kind:
     hooks = ModelHooks(StepValues(keys=frozenset(network.evaluated)))
     weights = Weights(labelled=True, stepped=False)  # two optimizers, say, or one of Keras 2 alone
     known = network.variables
-    return Kind(compiled=True, signatures=signatures, hooks=hooks, variables=known, names=names, weights=weights)
+    rates = rates_of_calls(network.construction.module, network.optimizers)
+    return Kind(
+        compiled=True, signatures=signatures, hooks=hooks, variables=known, names=names, weights=weights, rates=rates
+    )

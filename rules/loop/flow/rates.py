@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.plan import Plan
@@ -11,6 +11,7 @@ from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.training.optimizervalues import rate_of, values_of
 from migrator.analyse.training.trainop import train_op
 from migrator.analyse.training.updates import Update
+from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
 
 
@@ -39,18 +40,35 @@ def _is_given(plan: Plan, update: Update) -> bool:
         if rate is None or plan.times.of(rate) > Time.MODE:
             return False
         rates.append(plan.followed_in(rate, at, "train")[0])
-    return any(rate is not None and not _is_written_out(plan, rate) for rate in rates)
+    return any(rate is not None and not _is_written_out(plan.module, rate) for rate in rates)
 
 
 _OWN = "tensorflow.keras."
 """Optimizers that keep their rate in a variable in a graph, too."""
 
 
-def _is_written_out(plan: Plan, node: ast.expr) -> bool:
+def rates_of_calls(module: Module, optimizers: Mapping[str, ast.expr]) -> tuple[str, ...]:
+    """The same attributes where calls, or functions around these, make the optimizers of a canned Estimator."""
+    return tuple(attribute for attribute, made in optimizers.items() if _is_given_by(module, made))
+
+
+def _is_given_by(module: Module, made: ast.expr) -> bool:
+    call = made.body if isinstance(made, ast.Lambda) else made
+    if not isinstance(call, ast.Call):
+        return False
+    name = module.resolve(call.func) or ""
+    rate = next((k.value for k in call.keywords if k.arg == "learning_rate"), call.args[0] if call.args else None)
+    if rate is None or not name.startswith("tensorflow.") or name.startswith(_OWN) or _is_written_out(module, rate):
+        return False
+    parts = [part for part in walk(rate) if isinstance(part, (ast.Name, ast.Attribute))]
+    held = [statement.value for part in parts if (statement := module.assignment(part)) is not None and statement.value]
+    read = [each for value in (rate, *held) for each in walk(value) if isinstance(each, (ast.Name, ast.Attribute))]
+    return not any((module.resolve(each) or "").startswith("tensorflow.") for each in read)  # which may be a schedule
+
+
+def _is_written_out(module: Module, node: ast.expr) -> bool:
     """Whether nothing but numbers of the source are in an expression."""
-    named = [
-        plan.module.assignment(part) for part in walk(node) if isinstance(part, (ast.Name, ast.Attribute, ast.Call))
-    ]
+    named = [module.assignment(part) for part in walk(node) if isinstance(part, (ast.Name, ast.Attribute, ast.Call))]
     return all(statement is not None and isinstance(statement.value, ast.Constant) for statement in named)
 
 

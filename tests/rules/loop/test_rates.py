@@ -85,3 +85,57 @@ def test_a_second_run_at_another_rate(python: str, tmp_path: Path) -> None:
     first = said(started(tmp_path / PATH, "--max_steps=5", python=python))
     assert said(started(tmp_path / PATH, "--max_steps=8", "--rate=0", python=python)) == first
     assert said(started(tmp_path / PATH, "--max_steps=10", python=python)) != first
+
+
+CANNED = """\
+import tensorflow as tf
+
+COLUMNS = [tf.feature_column.numeric_column("x")]
+rate = load()
+
+
+def input_fn():
+    return tf.data.Dataset.from_tensors(({{"x": [[1.0]]}}, [1])).repeat()
+
+
+estimator = tf.estimator.{made}
+estimator.train(input_fn, max_steps=3)
+"""
+LINEAR = 'LinearClassifier(COLUMNS, model_dir="here", optimizer={})'
+BOTH = (
+    "DNNLinearCombinedClassifier(model_dir='here', linear_feature_columns=COLUMNS, dnn_feature_columns=COLUMNS, "
+    "dnn_hidden_units=[2], dnn_optimizer=tf.train.AdamOptimizer({}), linear_optimizer=tf.train.FtrlOptimizer({}))"
+)
+
+
+@pytest.mark.parametrize(
+    ("made", "attributes"),
+    [
+        (LINEAR.format("tf.train.FtrlOptimizer(rate)"), ["optimizer"]),
+        (
+            LINEAR.format("tf.train.FtrlOptimizer(l2_regularization_strength=0.1, learning_rate=0.5 * rate)"),
+            ["optimizer"],
+        ),
+        (LINEAR.format("lambda: tf.train.AdamOptimizer(rate)"), ["optimizer"]),
+        (BOTH.format("rate", "rate"), ["optimizer", "linear_optimizer"]),
+        (BOTH.format("0.1", "rate"), ["linear_optimizer"]),
+    ],
+)
+def test_those_of_canned_models(made: str, attributes: list[str]) -> None:
+    text = migrate(CANNED.format(made=made))
+    assert text.count(KEPT) == len(attributes)
+    for attribute in attributes:
+        assert f"model.{attribute}.learning_rate = " in text
+
+
+@pytest.mark.parametrize(
+    "optimizer",
+    [
+        "tf.train.FtrlOptimizer(0.1)",
+        "'Ftrl'",
+        "lambda: tf.train.FtrlOptimizer(tf.train.exponential_decay(rate, tf.train.get_global_step(), 3, 0.9))",
+        "tf.keras.optimizers.Ftrl(rate)",  # which an Estimator restores, too
+    ],
+)
+def test_no_others_of_canned_models(optimizer: str) -> None:
+    assert KEPT not in migrate(CANNED.format(made=LINEAR.format(optimizer)))
