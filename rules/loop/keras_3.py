@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 
@@ -33,15 +34,18 @@ def otherwise(modules: Iterable[Module]) -> Iterator[Remark]:
         if name == "hard_sigmoid" or (name in _RECURRENT and _is_hard(module, node)):
             yield module, node, _HARD_SIGMOID
             break
-    lookups = ((m, node) for m in modules for node, name in m.references() if name in _LOOKUPS)
-    for module, node in lookups:
-        yield module, node, _SPARSE
-        break
+    yield from sparse_lookups(modules)
     if any(_CONVOLUTION.search(name) for _, _, name in named):
         normalized = ((m, node) for m, node, name in named if "batch_norm" in name or "batchnorm" in name)
         for module, node in normalized:
             yield module, node, _VARIANCE
             return
+
+
+def sparse_lookups(modules: Iterable[Module]) -> Iterator[Remark]:
+    """Where weights are looked up by sparse ids, first of all, which ends in an error."""
+    lookups = ((m, node) for m in modules for node, name in m.references() if name in _LOOKUPS)
+    yield from ((module, node, _SPARSE) for module, node in itertools.islice(lookups, 1))
 
 
 def _is_hard(module: Module, node: ast.AST) -> bool:

@@ -29,6 +29,7 @@ from ..distribute.strategies import trains_on_replicas, trains_with_horovod
 from ..estimator_calls.driver import Driver
 from ..estimator_calls.estimator_values import ESTIMATOR, METHODS, Construction, Values
 from ..estimator_calls.other_estimators import OtherEstimators
+from ..loop.keras_3 import sparse_lookups
 from ..loop.loop import Loop, NotPlain
 from ..losses_metrics.metrics import AUC, KERAS_AUC, OF_CURVES
 from ..model_fns.model_facts import model_facts, reached_bodies
@@ -163,6 +164,8 @@ class Rewritten:
                     text = "the program never runs UPDATE_OPS, so the moving statistics never move; momentum=1.0 keeps that"
                     yield body.module, site.call, text
         generated = [m.generated.text for m in self.model_fns.values() if m.generated is not None]
+        if generated and not isinstance(self.loop, Loop):  # whose remarks have it
+            yield from sparse_lookups(self.project.modules.values())
         if not self.chosen.get("exact") and any(KERAS_AUC in text for text in generated):
             found = ((m, node) for m in self.project.modules.values() for node, name in m.references() if name == AUC)
             yield from ((module, node, OF_CURVES) for module, node in itertools.islice(found, 1))
