@@ -30,7 +30,7 @@ class Restores:
         newest = [each for each in self._late if isinstance(each.place, Use) and each.place.path is None]
         alike = len({each.kind for each in newest}) == 1
         self._shared = newest if len(newest) > 1 and alike else []
-        self._name = page.module.unused_name("restore", page.module.tree)
+        self._name = page.unbound("restore")
 
     def function(self) -> Iterator[Edit]:
         """The function that restores the newest checkpoint of a model, where several places do."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 from modelfn.programs import migrate, run
 from test_loop import MODEL
@@ -124,6 +126,9 @@ def test_each_branch_restores_by_its_own_data() -> None:
 def test_a_name_of_the_program_is_not_taken() -> None:
     text = migrate(f"{MODEL}def restore():\n    return 1\n\n\nmode = load()\n{MADE}{MODES}")
     assert "def restore_(checkpoints, data):" in text and "    restore_(checkpoints, make_input_fn(8, 1)())" in text
+    inner = f"def main(restore):\n{textwrap.indent(MADE + MODES, '    ')}\n\nmode = load()\nmain(mode)\n"
+    text = migrate(f"{MODEL}{inner}")
+    assert "def restore_(checkpoints, data):" in text and "        restore_(checkpoints, make_input_fn(8, 1)())" in text
 
 
 def test_what_stands_behind_a_use_reads_what_that_restored() -> None:
