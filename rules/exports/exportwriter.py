@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from migrator.analyse.results.exports import PREDICTIONS
@@ -22,11 +21,9 @@ from .exporters import Exporter
 from .exports import Export
 from .fed_features import Computed, FedTogether, Receiver
 from .fed_specs import Specs
+from .filled_dicts import changed_edits
 from .receivers import imported_for
-from .signatures import Served, Signatures
-
-_SUFFIX = re.compile(r"_?(serving_)?(input_)?(receiver_)?(fn|func|function)$")
-"""What the names of functions that say what is fed end with."""
+from .signatures import Served, Signatures, name_of_signatures
 
 
 class ExportWriter:
@@ -61,7 +58,7 @@ class ExportWriter:
         """Give the functions names that return signatures of a model, in the places of those of a table."""
         for fed in self._choices(found):
             if fed.function is not None:
-                self._named[fed.function] = _name_of_signatures(self.module, fed.function)
+                self._named[fed.function] = name_of_signatures(self.module, fed.function)
 
     def _choices(self, found: Iterable[tuple[Module, Receiver]]) -> Iterator[Receiver]:
         """What the functions of tables of this file say."""
@@ -236,7 +233,7 @@ class ExportWriter:
         """What the function of another file is called that gives the signatures."""
         where, other = fed.choices[0]
         assert other.function is not None
-        return _name_of_signatures(where, other.function)
+        return name_of_signatures(where, other.function)
 
     def _served(
         self, fed: Receiver, signatures: Signatures, model: str, at: ast.AST, export: Export | None = None
@@ -370,7 +367,7 @@ class ExportWriter:
         elif not fed.kept:
             yield from self._gone(fed.statement)
         if fed.changed is not None:
-            yield from self._changed(fed, fed.changed)
+            yield from changed_edits(self.page, fed, fed.changed)
         elif fed.returned is not None:
             whole, features = fed.returned
             told = module.cst.expression(features) if fed.inner is None else None
@@ -380,19 +377,6 @@ class ExportWriter:
             yield from module.cst.apply([Replace(call, code(self.specs.of(call, name)))])
         if fed.computed is not None:
             yield from self._parameters(fed.computed)
-
-    def _changed(self, fed: Receiver, call: ast.Call) -> Iterator[Edit]:
-        """What a function makes of the placeholders in a dict is traced, to see what is fed."""
-        module, page, tf = self.module, self.page, self.page.tf
-        assert fed.returned is not None
-        given = [*call.args, *(keyword.value for keyword in call.keywords)][0]
-        whole, tensors = fed.returned[0], page.text(given)
-        served, last = module.unused_name("served", whole), module.statement(whole)
-        traced = f"{tf}.function(lambda {tensors}: {page.text(call, {given: f'{{**{tensors}}}'})})"
-        line = f"{served} = {traced}.get_concrete_function({tensors})"
-        yield from page.instead(fed.statement, [line]) if fed.statement is not None else page.above(last, [line])
-        spec = f"{tf}.TensorSpec(spec.shape, spec.dtype, name=name)"
-        yield from page.replaced(whole, f"{{name: {spec} for name, spec in {served}.structured_outputs.items()}}")
 
     def known(self, fed: Receiver) -> Iterator[tuple[ast.AST, str]]:
         """What becomes of placeholders that an export writes with its own lines, or which stay where they are."""
@@ -412,9 +396,3 @@ class ExportWriter:
             yield from self._gone(each.statement)
             for statement in dict.fromkeys(s for s, _, _ in each.added) if isinstance(each, FedTogether) else ():
                 yield from self._gone(statement)
-
-
-def _name_of_signatures(module: Module, function: ast.FunctionDef) -> str:
-    """What the function is called that gives the signatures of a model which is fed what another one says."""
-    short = _SUFFIX.sub("", function.name)
-    return module.unused_name(f"{short}_signatures" if short else "signatures", function)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from migrator.normalise.draft.arguments import given as handed
@@ -10,8 +11,10 @@ from migrator.normalise.draft.returns import own_returns
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
+from migrator.vocabulary.diagnostics import Edit
 from migrator.vocabulary.unsupported import Unsupported
 
+from ..loop.page import Page
 from ..loop.places import has_its_line
 from .feature_dicts import is_dict
 from .fed_entries import loads
@@ -181,3 +184,17 @@ def _gives_back(project: Project, module: Module, call: ast.Call, tensors: str) 
     same = bool(returned) and all(each in own for each in returned) and called.body[-1] in own_returns(called)
     once = all(len(definition.module.bindings(each)) == 1 for each in own)
     return same and once and isinstance(value, ast.Name) and value.id == tensors
+
+
+def changed_edits(page: Page, fed: Receiver, call: ast.Call) -> Iterator[Edit]:
+    """The edits by which what a function makes of the placeholders in a dict is traced, to see what is fed."""
+    module, tf = page.module, page.tf
+    assert fed.returned is not None
+    given = [*call.args, *(keyword.value for keyword in call.keywords)][0]
+    whole, tensors = fed.returned[0], page.text(given)
+    served, last = module.unused_name("served", whole), module.statement(whole)
+    traced = f"{tf}.function(lambda {tensors}: {page.text(call, {given: f'{{**{tensors}}}'})})"
+    line = f"{served} = {traced}.get_concrete_function({tensors})"
+    yield from page.instead(fed.statement, [line]) if fed.statement is not None else page.above(last, [line])
+    spec = f"{tf}.TensorSpec(spec.shape, spec.dtype, name=name)"
+    yield from page.replaced(whole, f"{{name: {spec} for name, spec in {served}.structured_outputs.items()}}")

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 from dataclasses import dataclass, replace
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.plan import Plan
 from migrator.analyse.results.exports import PREDICTIONS, Signature, exports, is_default, served_by
+from migrator.resolve.module import Module
 
 DEFAULT = '"serving_default"'
 _HEADS = frozenset({"multi_class_head", "binary_classification_head", "regression_head"})
 _VERBS = {"PredictOutput": "predict", "ClassificationOutput": "classify", "RegressionOutput": "regress"}
 _HEADS |= {"MultiClassHead", "BinaryClassHead", "RegressionHead"}
+_SUFFIX = re.compile(r"_?(serving_)?(input_)?(receiver_)?(fn|func|function)$")
+"""What the names of functions that say what is fed end with."""
 
 
 @dataclass(frozen=True)
@@ -128,3 +132,9 @@ def _key(plan: Plan, signature: Signature) -> str:
     if isinstance(key, ast.Constant) and isinstance(key.value, str):
         return f'"{key.value}"' if key.value.isidentifier() else ""
     return DEFAULT if is_default(plan, key) else ""
+
+
+def name_of_signatures(module: Module, function: ast.FunctionDef) -> str:
+    """What the function is called that gives the signatures of a model which is fed what another one says."""
+    short = _SUFFIX.sub("", function.name)
+    return module.unused_name(f"{short}_signatures" if short else "signatures", function)
