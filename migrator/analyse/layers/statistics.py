@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from migrator.analyse.function.body import Body
 from migrator.analyse.function.translate import Layer
 
@@ -16,8 +18,7 @@ def has_moving_statistics(body: Body) -> bool:
 
 def moves_statistics(layer: Layer) -> bool:
     """Whether a layer has some, or what a helper makes that becomes a layer."""
-    bodies = [body for body in (layer.helper, *layer.alternatives) if body is not None]
-    return layer.moving is not None or any(has_moving_statistics(body) for body in bodies)
+    return layer.moving is not None or any(moves_statistics(inner) for inner in _within(layer))
 
 
 def has_weights(layer: Layer) -> bool:
@@ -28,6 +29,11 @@ def has_weights(layer: Layer) -> bool:
 
 def has_weights_of_no_optimizer(layer: Layer) -> bool:
     """Whether a layer may have some that no optimizer moves: moving statistics, or those of a layer that does not train."""
-    bodies = [body for body in (layer.helper, *layer.alternatives) if body is not None]
-    within = any(has_weights_of_no_optimizer(site.layer) for body in bodies for site in body.sites)
-    return within or layer.moving is not None or any(name == "trainable" for name, _ in layer.arguments)
+    kept = layer.moving is not None or any(name == "trainable" for name, _ in layer.arguments)
+    return kept or any(has_weights_of_no_optimizer(inner) for inner in _within(layer))
+
+
+def _within(layer: Layer) -> Iterator[Layer]:
+    """The layers of the helpers that make a layer."""
+    bodies = (body for body in (layer.helper, *layer.alternatives) if body is not None)
+    return (site.layer for body in bodies for site in body.sites)
