@@ -54,7 +54,7 @@ def canned_models(networks: Mapping[ast.Call, Network], loop: Loop) -> dict[ast.
             name = part.partition("(")[0]
             if beside.setdefault((network.construction.module.path, name), part) != part:
                 return f"models that need a {name.rpartition(' ')[2]} of several kinds"
-    saved = loop.distribution is None and any(source.settings.directory is not None for source in loop.sources)
+    saved = not loop.restores_by_optimizers
     named = frozenset(text for module in loop.modules for text in _texts(module))
     for call, network in networks.items():
         uses = [use for use in loop.uses if _is_of(use, call)]
