@@ -262,11 +262,11 @@ class Replay:
 
     def finish(self, stream: Stream) -> None:
         """Record the variables as they are at the end of a training call, those among them that its first step has made."""
-        for later in list(self._later):
-            names, path = mapping.expand(later[0], [item["name"] for item in stream.variables]), later[1]
+        for pattern, path in list(self._later):
+            names = mapping.expand(pattern, [item["name"] for item in stream.variables])
             made = resolve(stream.model, path) if stream.model is not None else []
             if made and len(made) == len(names):
-                self._later.remove(later)
+                self._later.remove((pattern, path))
                 weights = stream.model.trainable_variables
                 stream.pairs += zip(names, mapping.as_partners(made, stream.variables, stream.pairs, weights))
                 told = [[name, path, "map", list(each.shape)] for name, each in stream.pairs[-len(made) :]]
