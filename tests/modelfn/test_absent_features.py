@@ -115,3 +115,59 @@ def test_layers_that_predictions_cannot_feed_are_refused(reason: str) -> None:
 def test_a_program_that_never_predicts_needs_no_such_features() -> None:
     text = migrate(model_fn(PREDICTED + LAYERS, end=END % "logits", after=AFTER))
     assert 'features["target"]' in method(text, "call")
+
+
+ITEM = """
+def item_tower(batch, units):
+    embedded = tf.nn.embedding_lookup(tf.get_variable("items", [10, 4]), batch["item"])
+    return tf.layers.dense(tf.concat([embedded, genres(batch)], 1), units)
+
+
+def genres(found):
+    return found["genres"]
+
+
+"""
+HELPER = """
+    item = item_tower(features, 4)  # HERE
+    loss = tf.reduce_mean(tf.square(labels - item))
+"""
+
+
+def _with_item_tower(text: str) -> str:
+    return text.replace("def model_fn(", ITEM.lstrip("\n") + "def model_fn(", 1)
+
+
+def test_predictions_return_before_a_layer_that_looks_up_what_they_lack_itself() -> None:
+    text = migrate(_with_item_tower(model_fn(PREDICTED + HELPER, end=END % "item", after=PREDICTS)))
+    assert (
+        """
+        if not {"genres", "item"} <= features.keys():
+            return {"center": center}
+
+        item = self.item_tower(features)  # HERE
+"""
+        in text
+    )
+
+
+def test_what_predictions_look_up_in_a_function_is_there() -> None:
+    predicted = PREDICTED.replace('features["center"])\n', 'features["center"]) + item_tower(features, 4)\n')
+    text = migrate(
+        _with_item_tower(
+            model_fn(
+                predicted + HELPER.replace("item_tower(features, 4)", 'tf.layers.dense(features["genres"], 4)'),
+                end=END % "item",
+                after=PREDICTS,
+            )
+        )
+    )
+    assert "features.keys()" not in text
+    assert "not in features" not in text
+
+
+def test_a_function_that_gets_other_features_looks_up_none_of_these() -> None:
+    body = HELPER.replace("features, 4", '{"item": features["center"], "genres": center}, 4')
+    text = migrate(_with_item_tower(model_fn(PREDICTED + body, end=END % "item", after=PREDICTS)))
+    assert "features.keys()" not in text
+    assert "not in features" not in text

@@ -7,6 +7,7 @@ training as well.
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -15,7 +16,10 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.results.fedlabels import returns_predictions
 from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.flow import Leaf
-from migrator.resolve.calls import is_literal
+from migrator.normalise.draft.arguments import parameters
+from migrator.resolve.calls import bind, is_literal
+from migrator.resolve.module import Module
+from migrator.resolve.project import Project
 from migrator.resolve.syntax import walk
 
 if TYPE_CHECKING:
@@ -134,13 +138,31 @@ def _given(plan: Plan) -> set[str]:
 
 
 def keys_of(plan: Plan, node: ast.AST) -> set[str]:
-    """The keys of features that a statement looks up."""
-    return {
-        part.slice.value
-        for part in walk(node)
-        if isinstance(part, ast.Subscript)
-        and isinstance(part.value, ast.Name)
-        and part.value.id == plan.features
-        and isinstance(part.slice, ast.Constant)
-        and isinstance(part.slice.value, str)
-    }
+    """The keys of features that a statement looks up, and functions of the program that it hands them to."""
+    return _keys(plan.sublayers.project, plan.module, plan.features, node, frozenset())
+
+
+def _keys(project: Project, module: Module, features: str, node: ast.AST, seen: frozenset[int]) -> set[str]:
+    found = set()
+    for part in walk(node):
+        if isinstance(part, ast.Subscript) and _is(part.value, features):
+            if isinstance(part.slice, ast.Constant) and isinstance(part.slice.value, str):
+                found.add(part.slice.value)
+        elif isinstance(part, ast.Call) and any(_is(value, features) for value in _handed(part)):
+            definition = project.definition(module, part.func)
+            if definition is None or not isinstance(definition.node, ast.FunctionDef) or id(definition.node) in seen:
+                continue
+            given = bind(part, parameters(definition.node)) or {}
+            names = [name for name, value in given.items() if _is(value, features)]
+            inside = seen | {id(definition.node)}
+            for name, statement in itertools.product(names, definition.node.body):
+                found |= _keys(project, definition.module, name, statement, inside)
+    return found
+
+
+def _handed(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
+
+
+def _is(node: ast.expr, name: str | None) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
