@@ -48,11 +48,14 @@ class ModelWriter(ClassWriter):
         tf: str,
         class_name: str,
         factory: str,
+        together: int,
         facts: dict[str, bool],
         need: Callable[[str], str],
     ) -> None:
         super().__init__(plan, renderer, tf, class_name, facts, need)
         self.factory = factory
+        self.together = together
+        """Steps that Keras runs in one call."""
 
     def names(self, where: str) -> dict[str, str]:
         """How a method other than `__init__` writes the names of the model_fn."""

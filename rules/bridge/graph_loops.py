@@ -73,9 +73,9 @@ def why_not(loop: Loop, modules: Sequence[Module], hooked: bool) -> str:
     return ""
 
 
-def compiled(grouped: bool) -> Callable[[str], str]:
+def compiled(together: int) -> Callable[[str], str]:
     """What writes the statement that compiles a model; its train_op stands for an optimizer."""
-    return lambda model: f"{model}.compile({'steps_per_execution=100' if grouped else ''})"
+    return lambda model: f"{model}.compile({f'steps_per_execution={together}' if together > 1 else ''})"
 
 
 def _asked(modules: Sequence[Module]) -> Iterator[str]:

@@ -235,7 +235,7 @@ class CallbackWriter:
 
     def _is_due(self, line: Logged) -> str:
         """The condition on which a step logs a line; none where each does."""
-        step = "(batch + 1)" if self.loop.grouped else "batch"
+        step = "(batch + 1)" if self.loop.together > 1 else "batch"
         each = isinstance(line.every, ast.Constant) and line.every.value == 1
         assert line.every is not None
         return "" if each else f"{step} % {self.page.closed(line.every)} == 0"

@@ -377,7 +377,7 @@ class NetworkWriter:
 
     # -- how it is compiled -------------------------------------------------------------------------------------------
 
-    def compiled(self, model: str, optimizers: Mapping[str, str], grouped: bool) -> str:
+    def compiled(self, model: str, optimizers: Mapping[str, str], together: int) -> str:
         """The statement that compiles the model of that name."""
         parts = [f"{name}={text}" for name, text in optimizers.items()]
         parts += self.head.loss(self.tf)
@@ -387,9 +387,9 @@ class NetworkWriter:
         weighted = "weight_column" in self.network.given  # of which those know nothing that a program adds
         every = {"weighted_metrics": own, "metrics": added} if weighted else {"metrics": [*own, *added]}
         parts += [f"{argument}=[{', '.join(metrics)}]" for argument, metrics in every.items() if metrics]
-        if not grouped:
+        if together == 1:
             return f"{model}.compile({', '.join(parts)})"
-        lines = "\n    ".join(f"{part}," for part in [*parts, "steps_per_execution=100"])
+        lines = "\n    ".join(f"{part}," for part in [*parts, f"steps_per_execution={together}"])
         return f"{model}.compile(\n    {lines}  # steps in a call: for speed alone\n)"
 
 

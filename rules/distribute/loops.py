@@ -88,7 +88,7 @@ def distributed(loop: Loop, plans: Sequence[Plan], words: Collection[str] | None
         reason = _SPOKEN if set(words) & _WORDS_OF_STRATEGIES else _of_training(plan)
         reason = reason or _of_cluster(loop, plan) or (_of_servers(plan) if servers else _of_workers(loop))
         told = Distribution(None, (), not servers and has_moving_statistics(plan), servers)
-        return NotPlain(reason) if reason else replace(loop, distribution=told, grouped=False, arrays=())
+        return NotPlain(reason) if reason else replace(loop, distribution=told, together=1, arrays=())
     if not set(words) <= _WORDS_OF_STRATEGIES:
         return NotPlain("a strategy of the program beside a cluster of TF_CONFIG")
     if not isinstance(loop.first.module.parent(loop.first.construction.call), ast.Assign):
@@ -104,7 +104,7 @@ def distributed(loop: Loop, plans: Sequence[Plan], words: Collection[str] | None
         return NotPlain("exports under a strategy of the program")
     distribution = Distribution(strategy, values.nones, has_moving_statistics(plan))
     reason = _of_training(plan) or _of_replicas(loop, plan)
-    return NotPlain(reason) if reason else replace(loop, distribution=distribution, grouped=False, arrays=())
+    return NotPlain(reason) if reason else replace(loop, distribution=distribution, together=1, arrays=())
 
 
 def _sees_all_replicas(use: Use) -> bool:

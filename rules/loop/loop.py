@@ -69,8 +69,8 @@ class Loop:
     """Input functions of arrays that become datasets."""
     draws: bool
     """Whether the program draws from the generators of Python or NumPy."""
-    grouped: bool
-    """Whether Keras may run several steps in one call: it has to know the number of batches."""
+    together: int
+    """Steps that Keras runs in one call. For more than one it has to know the number of batches."""
     otherwise: tuple[Remark, ...]
     """Layers that Keras 3 computes otherwise, and places that go through all checkpoints."""
     buildings: Mapping[Source, tuple[Building, ...]]

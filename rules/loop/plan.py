@@ -33,7 +33,7 @@ from ..program.unused_code import inside_unused
 from .data.arrays import array_inputs
 from .data.datasets import Reader
 from .flow.building import buildings_of, is_shared_generator
-from .flow.executions import in_groups
+from .flow.executions import steps_together
 from .flow.held import NUMBERS, stands
 from .flow.lifetimes import of_folders
 from .flow.listed_checkpoints import FIRST, lists_checkpoints
@@ -197,14 +197,14 @@ def _followed(
     if reason or isinstance(steps, str):
         return NotPlain(reason or str(steps))
     arrays = tuple(array_inputs(project, uses))
-    grouped = in_groups(project, uses)
+    together = steps_together(project, uses)
     listed = lists_checkpoints(modules) if any(source.settings.directory is not None for source in sources) else ()
     layers = (*otherwise(modules), *((module, node, FIRST) for module, node in listed))
     tables = has_tables(project.modules.values())
     needing = [*uses, *exported, *(read for read in reads if read.what in (OF_WEIGHTS, VALUE, STEP))]
     buildings = {source: buildings_of(project, source, needing) for source in sources}
     all_reads, saved = (*reads, *steps), tuple(exported)
-    loop = Loop(tuple(sources), tuple(uses), all_reads, arrays, draws, grouped, layers, buildings, saved, tables)
+    loop = Loop(tuple(sources), tuple(uses), all_reads, arrays, draws, together, layers, buildings, saved, tables)
     reason = of_receivers(project, loop.fed) or of_paths([*loop.uses, *loop.exports], loop.readers)
     if any(fed.choices for _, fed in loop.receivers) and len({source.signatures for source in sources}) > 1:
         reason = reason or "one of several Estimators that serve differently"

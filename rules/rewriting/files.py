@@ -92,9 +92,8 @@ class FileRewrite(Rewritten):
 
         def generate(renderer: Renderer) -> Generated:
             need = functools.partial(helpers.need, at=outer)
-            return Generator(
-                plan, renderer, helpers.tensorflow(), model.class_name, model.factory, facts, need
-            ).generate()
+            named = model.class_name, model.factory
+            return Generator(plan, renderer, helpers.tensorflow(), *named, self._together, facts, need).generate()
 
         model.generated = self._rendered(module, generate)
         text = reworded(model.generated.text)

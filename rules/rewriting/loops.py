@@ -165,9 +165,9 @@ class LoopRewrite(FileRewrite):
         for module, node, text in (*remarks(loop), *self._classes.remarks()):
             self._driver(module).remark(node, text)
 
-    def _compiled(self, module: Module, renderer: Renderer, grouped: bool) -> dict[ast.Call, Callable[[str], str]]:
+    def _compiled(self, module: Module, renderer: Renderer, together: int) -> dict[ast.Call, Callable[[str], str]]:
         """What writes the statements that compile models which are made in a file, by the calls that make them."""
-        return self._classes.compiled(module, renderer, grouped)
+        return self._classes.compiled(module, renderer, together)
 
     def _callback_class(self, hooks: list[OwnHook]) -> None:
         """Let the class of hooks become one of callbacks."""
@@ -191,7 +191,7 @@ class LoopRewrite(FileRewrite):
             changed = Spans((e.start, e.end) for e in inner)
             base = [e for e in self._base_edits(module) if not changed.touch((e.start, e.end))]
             renderer = Renderer(module, [*base, *inner])
-            compiled = self._compiled(module, renderer, loop.grouped)
+            compiled = self._compiled(module, renderer, loop.together)
             first = next((s.construction.call for s in loop.sources if s.module is module), None)
             need = functools.partial(helpers.need, at=first)
             written = list(LoopWriter(loop, module, renderer, helpers.tensorflow(), compiled, need).edits())

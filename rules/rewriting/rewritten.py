@@ -29,6 +29,7 @@ from ..distribute.strategies import trains_on_replicas, trains_with_horovod
 from ..estimator_calls.driver import Driver
 from ..estimator_calls.estimator_values import ESTIMATOR, METHODS, Construction, Values
 from ..estimator_calls.other_estimators import OtherEstimators
+from ..loop.flow.executions import MOST_TOGETHER
 from ..loop.keras_3 import sparse_lookups
 from ..loop.loop import Loop, NotPlain
 from ..losses_metrics.metrics import AUC, KERAS_AUC, OF_CURVES
@@ -227,6 +228,11 @@ class Rewritten:
         fed = isinstance(self.loop, Loop) and any(True for _ in self.loop.fed)
         return fed or any(driver.exports for driver in self._drivers.values())
 
+    @property
+    def _together(self) -> int:
+        """Steps that Keras runs in one call. Helpers look themselves how many these may be."""
+        return self.loop.together if isinstance(self.loop, Loop) else MOST_TOGETHER
+
     def _facts(self, model: Plan | None = None) -> dict[str, bool]:
         """What translations may ask about a model and its helpers; without one, over all models of the program."""
         plans = [m.plan for m in self.model_fns.values() if m.plan]
@@ -250,7 +256,7 @@ class Rewritten:
                 use.validation is not None and not (told is not None and told.evaluates_behind(use))
                 for use in self.loop.uses
             )
-        facts["grouped"] = not isinstance(self.loop, Loop) or self.loop.grouped
+        facts["grouped"] = self._together > 1
         facts["recorded"] = isinstance(self.loop, Loop) and model is not None and self.loop.records(model)
         facts["uncounted"] = (
             isinstance(self.loop, Loop) and self.loop.distribution is None and bool(self.loop.uncounted)

@@ -57,8 +57,8 @@ def compile_rows(generator: ModelWriter, writer: Writer, optimizer: str) -> list
         leaves = plan.ordered({leaf for entry in generator.entries for leaf in entry.leaves}) if placed else []
         text = f"metrics=[{', '.join(metrics)}]"
         arguments.append(_Argument(text, _comments(generator, leaves), parts=tuple(metrics)))
-    if optimizer and facts["grouped"]:
-        arguments.append(_Argument("steps_per_execution=100", why="steps in a call: for speed alone"))
+    if optimizer and generator.together > 1:
+        arguments.append(_Argument(f"steps_per_execution={generator.together}", why="steps in a call: for speed alone"))
     if optimizer and facts["recorded"]:
         arguments.append(_Argument("jit_compile=False", why="XLA writes no summaries"))
     if facts["plain"] and facts["cluster"] and facts["evaluated"]:

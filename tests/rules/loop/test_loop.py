@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Mapping
 
@@ -126,27 +127,55 @@ def test_the_loss_is_that_of_batches_and_the_factory_makes_no_more_than_the_mode
 
 
 @pytest.mark.parametrize(
-    ("before", "steps", "grouped"),
+    ("before", "steps", "together"),
     [
-        ("", "999", False),
-        ("", "None", False),
-        ("STEPS = 1000\n", "STEPS", True),
+        ("", "199", 1),
+        ("", "None", 1),
+        ("", "200", 100),
+        ("", "750", 50),
+        ("", "1240", 20),
+        ("", "1230", 10),
+        ("", "1234", 100),
+        ("STEPS = 1000\n", "STEPS", 100),
         (
             "import argparse\np = argparse.ArgumentParser()\np.add_argument('--steps', default=20000)\na = p.parse_args()\n",
             "a.steps",
-            True,
+            100,
         ),
         (
-            "import argparse\np = argparse.ArgumentParser()\np.add_argument('--steps', default=200)\na = p.parse_args()\n",
+            "import argparse\np = argparse.ArgumentParser()\np.add_argument('--steps', default=100)\na = p.parse_args()\n",
             "a.steps",
-            False,
+            1,
         ),
     ],
 )
-def test_steps_are_grouped_where_a_training_is_long(before: str, steps: str, grouped: bool) -> None:
+def test_steps_are_grouped_where_a_training_is_long(before: str, steps: str, together: int) -> None:
     data = "make_input_fn(8, 1)" if steps == "None" else "make_input_fn(8, None)"
     text = migrate(MODEL + before + ESTIMATOR + f"estimator.train({data}, steps={steps})\n")
-    assert ("steps_per_execution=100" in text) is grouped and "model.fit(" in text
+    assert _together(text) == together and "model.fit(" in text
+
+
+def _together(text: str) -> int:
+    """How many steps a program runs in one call."""
+    found = re.search(r"steps_per_execution=(\d+)", text)
+    return int(found[1]) if found else 1
+
+
+@pytest.mark.parametrize(
+    ("every", "together"), [("500", 100), ("100", 100), ("150", 50), ("40", 20), ("30", 10), ("25", 1), ("every", 1)]
+)
+def test_groups_end_where_checkpoints_are_saved(every: str, together: int) -> None:
+    config = f"config = tf.estimator.RunConfig('logs', save_checkpoints_steps={every}, save_summary_steps=None)\n"
+    made = ESTIMATOR.replace("model_fn,", "model_fn, config=config,")
+    assert made != ESTIMATOR
+    text = migrate(
+        MODEL
+        + "every = 7\n" * (every == "every")
+        + config
+        + made
+        + "estimator.train(make_input_fn(8, None), steps=3000)\n"
+    )
+    assert _together(text) == together and "model.fit(" in text
 
 
 def test_steps_are_not_grouped_where_the_number_of_batches_is_not_known() -> None:
