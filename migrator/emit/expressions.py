@@ -13,6 +13,7 @@ from migrator.analyse.layers.embeddings import LAYER, embedding_arguments
 from migrator.analyse.layers.makers import made_cell
 from migrator.analyse.layers.objects import call_arguments, object_of
 from migrator.analyse.layers.site import Site
+from migrator.analyse.layers.sparselookups import VARIABLE, sparse_tables
 from migrator.analyse.results.metricreads import watched_op
 from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.flow import Leaf
@@ -55,6 +56,7 @@ class Shared:
         self.unit = inner[len(outer) :] if inner.startswith(outer) and len(inner) > len(outer) else "    "
         """One level of indentation, as the file has it."""
         self._paths: frozenset[ast.AST] | None = None
+        self.sparse_tables = frozenset(sparse_tables(plan))
 
     def paths(self) -> frozenset[ast.AST]:
         """Reads of names of variables that are written as paths."""
@@ -77,6 +79,7 @@ class Expressions:
         self.unit = shared.unit
         self.skip: set[ast.AST] = set()
         self.watched: set[ast.AST] = set()
+        self._opened: set[ast.AST] = set()
 
     # -- what translations may ask (translate.Writing) ----------------------------------------------------------------
 
@@ -180,6 +183,11 @@ class Expressions:
             and node.value.id in self.shared.metrics
         ):
             return self.shared.metrics[node.value.id]
+        if isinstance(node, ast.expr) and node in self.shared.sparse_tables and node not in self._opened:
+            self._opened.add(node)
+            weight = self.text(node)
+            self._opened.discard(node)
+            return f"{self.need(VARIABLE)}({weight})"
         if node in self.plan.opened_entries:
             entry = self.plan.opened_entries[node]
             return operand(entry, self) if isinstance(self.plan.module.parent(node), _OPERATORS) else self.text(entry)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 
+from migrator.analyse.layers.sparselookups import LOOKUPS
 from migrator.resolve.module import Module
 
 Remark = tuple[Module, ast.AST, str]
@@ -20,7 +21,6 @@ _HARD_SIGMOID = (
     "clip(0.2 x + 0.5) with Keras 2 and TensorFlow 1: install tf_keras, and set TF_USE_LEGACY_KERAS=1"
 )
 _SPARSE = "tf.nn.embedding_lookup_sparse takes no weights of Keras 3: install tf_keras, and set TF_USE_LEGACY_KERAS=1"
-_LOOKUPS = frozenset({"tensorflow.nn.embedding_lookup_sparse", "tensorflow.nn.safe_embedding_lookup_sparse"})
 _RECURRENT = frozenset({"lstm", "gru", "lstmcell", "grucell", "convlstm2d"})
 
 
@@ -34,7 +34,6 @@ def otherwise(modules: Iterable[Module]) -> Iterator[Remark]:
         if name == "hard_sigmoid" or (name in _RECURRENT and _is_hard(module, node)):
             yield module, node, _HARD_SIGMOID
             break
-    yield from sparse_lookups(modules)
     if any(_CONVOLUTION.search(name) for _, _, name in named):
         normalized = ((m, node) for m, node, name in named if "batch_norm" in name or "batchnorm" in name)
         for module, node in normalized:
@@ -42,10 +41,12 @@ def otherwise(modules: Iterable[Module]) -> Iterator[Remark]:
             return
 
 
-def sparse_lookups(modules: Iterable[Module]) -> Iterator[Remark]:
-    """Where weights are looked up by sparse ids, first of all, which ends in an error."""
-    lookups = ((m, node) for m in modules for node, name in m.references() if name in _LOOKUPS)
-    yield from ((module, node, _SPARSE) for module, node in itertools.islice(lookups, 1))
+def sparse_lookups(modules: Iterable[Module], given: Container[ast.AST]) -> Iterator[Remark]:
+    """Where weights may be looked up by sparse ids, first of all, which ends in an error, but for calls that are `given`
+    variables of TensorFlow."""
+    lookups = ((m, node) for m in modules for node, name in m.references() if name in LOOKUPS)
+    told = ((module, node, _SPARSE) for module, node in lookups if module.parent(node) not in given)
+    yield from itertools.islice(told, 1)
 
 
 def _is_hard(module: Module, node: ast.AST) -> bool:

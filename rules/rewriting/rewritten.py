@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from migrator.analyse.function.body import Body
 from migrator.analyse.function.plan import Plan
 from migrator.analyse.function.translate import Translations
+from migrator.analyse.layers.sparselookups import sparse_tables
 from migrator.analyse.layers.sublayers import Sublayers
 from migrator.analyse.variables.startvalues import started_elsewhere
 from migrator.discover.sources import Unusable, load
@@ -165,8 +166,9 @@ class Rewritten:
                     text = "the program never runs UPDATE_OPS, so the moving statistics never move; momentum=1.0 keeps that"
                     yield body.module, site.call, text
         generated = [m.generated.text for m in self.model_fns.values() if m.generated is not None]
-        if generated and not isinstance(self.loop, Loop):  # whose remarks have it
-            yield from sparse_lookups(self.project.modules.values())
+        if generated:
+            given = {call for body in self._planned() for call in sparse_tables(body).values()}
+            yield from sparse_lookups(self.project.modules.values(), given)
         if not self.chosen.get("exact") and any(KERAS_AUC in text for text in generated):
             found = ((m, node) for m in self.project.modules.values() for node, name in m.references() if name == AUC)
             yield from ((module, node, OF_CURVES) for module, node in itertools.islice(found, 1))
