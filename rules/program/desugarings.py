@@ -120,11 +120,11 @@ from ..optimizers import (
     optimize_loss,
     optimizer_wrappers,
 )
-from ..recurrent import dropout_by_condition, handed_probabilities, plain_loops, zero_states
+from ..recurrent import called_cells, dropout_by_condition, handed_probabilities, plain_loops, zero_states
 from ..symbols import package_aliases, step_keys
 from . import handed_imports
 
-REACHED: tuple[Desugaring[OfFiles], ...] = (static_sizes.expand, named_outputs.expand)
+REACHED: tuple[Desugaring[OfFiles], ...] = (static_sizes.expand, named_outputs.expand, called_cells.expand)
 """Those of the files of a program and of all that these reach, before all others."""
 
 FILES: tuple[Desugaring[OfFiles], ...] = (

@@ -69,6 +69,30 @@ def test_cells_that_a_name_holds(made: str) -> None:
     assert "zero_state(" in method(text, "call", of="Model") and "self.mixed" not in text
 
 
+CALLED = cell().replace("def call(self, inputs, state)", "def __call__(self, inputs, state, scope=None)")
+NO_CALL = "without a `call` of its own"
+ENTERED = {
+    'scope or "mix"': '"mix"',
+    "scope or type(self).__name__": '"Mixed"',
+    "scope or self.__class__.__name__": '"Mixed"',
+    'scope, "mix"': '"mix"',
+    'scope, default_name="mix"': '"mix"',
+}
+
+
+@pytest.mark.parametrize("scope", ENTERED)
+def test_a_cell_with_a_call_of_the_first_versions(scope: str) -> None:
+    own = CALLED.replace('variable_scope("mix")', f"variable_scope({scope})")
+    plain = cell().replace('variable_scope("mix")', f"variable_scope({ENTERED[scope]})")
+    before, after = (migrate(model_fn(HEAD + RUN.format(cell="Mixed(4)"), before=text)) for text in (own, plain))
+    assert before == after and "    def call(self, inputs, state):\n" in before
+
+
+def test_a_call_without_a_scope() -> None:
+    text = migrate(model_fn(HEAD + RUN.format(cell="Mixed(4)"), before=CALLED.replace(", scope=None", "")))
+    assert text == migrate(model_fn(HEAD + RUN.format(cell="Mixed(4)"), before=cell()))
+
+
 @pytest.mark.parametrize(
     ("run", "own", "reason"),
     [
@@ -76,7 +100,11 @@ def test_cells_that_a_name_holds(made: str) -> None:
         ("Mixed(4, True)", cell(), "is told whether it shares its variables"),
         ("Mixed(4)", cell(given="_reuse=True"), "told to share its variables"),
         ("Mixed(4, x)", cell(parameters="memory", given=""), "known only when data flow"),
-        ("Mixed(4)", cell().replace("def call(", "def __call__("), "without a `call` of its own"),
+        ("Mixed(4)", CALLED.replace("self._units, activation", "super().output_size, activation"), NO_CALL),
+        ("Mixed(4)", CALLED.replace("scope=None", "scope"), NO_CALL),
+        ("Mixed(4)", CALLED.replace("scope=None", "*more"), NO_CALL),
+        ("Mixed(4)", CALLED.replace("return new", "scope = None\n        return new"), NO_CALL),
+        ("Mixed(4)", f"{CALLED}\n\ndef step(cell, x, state):\n    return cell(x, state, 'scope')\n", NO_CALL),
         (
             "Mixed(4)",
             cell("        w = tf.get_variable('w', [4, 4])\n        return tf.matmul(inputs, w), state"),
