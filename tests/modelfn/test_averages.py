@@ -121,3 +121,52 @@ RUN_UPDATES = (
 )
 def test_what_native_cannot_hold(text: str, reason: str) -> None:
     assert reason in manual_reason(text)
+
+
+KEPT = f"{TRAIN}\nif params['ema']:\n    " + APPLY.replace("\n", "\n    ")
+EVALUATED = f"""
+scaffold = None
+if mode == tf.estimator.ModeKeys.EVAL and params['ema']:
+    scaffold = {SAVED}
+"""
+
+
+def test_averages_that_an_option_asks_for() -> None:
+    text = migrate(program(KEPT))
+    step = method(text, "train_step")
+    assert (
+        "    if self.ema is not None:\n        self.ema.begin(variables)\n    self.optimizer.apply_gradients(" in step
+    )
+    assert step.count("    if self.ema is not None:\n        self.ema.update(variables)\n") == 1
+    assert "model.ema = WeightAverages(params[\"decay\"]) if params['ema'] else None\n" in text
+    assert "use_averages" not in text
+
+
+def test_evaluations_of_averages_that_an_option_asks_for() -> None:
+    made = method(migrate(program(KEPT, BODY + EVALUATED, ", scaffold=scaffold")), "create_model")
+    end = "    if model.ema is not None:\n        use_averages(model, model.ema, prediction=False)\n    return model\n"
+    assert made.endswith(end)
+
+
+def test_an_option_for_the_step_is_none_for_averages() -> None:
+    inner = f"{TRAIN}\n{APPLY}".replace("\n", "\n    ")
+    other = f"train_op = tf.train.AdamOptimizer(0.1).minimize(loss, {STEP})"
+    assert "several train ops" in manual_reason(program(f"if params['ema']:\n    {inner}\nelse:\n    {other}"))
+
+
+@pytest.mark.parametrize(
+    ("train", "evaluated", "reason"),
+    [
+        (KEPT, EVALUATED.replace("['ema']", "['other']"), "under another condition than they are kept"),
+        (f"{TRAIN}\n{APPLY}", EVALUATED, "under another condition than they are kept"),
+        (KEPT.replace("params['ema']", "tf.reduce_sum(labels) > 0"), "", "known only later"),
+        (
+            KEPT.replace("params['ema']:", "params['ema']:\n    pass\nelse:"),
+            "",
+            "averages of weights that a condition leaves out",
+        ),
+    ],
+)
+def test_conditions_that_are_refused(train: str, evaluated: str, reason: str) -> None:
+    given = ", scaffold=scaffold" if evaluated else ""
+    assert reason in manual_reason(program(train, BODY + evaluated, given))

@@ -14,7 +14,7 @@ from migrator.analyse.statements.flow import Frame, Leaf
 
 if TYPE_CHECKING:
     from migrator.analyse.function.parts import Parts
-    from migrator.analyse.statements.conditions import Conditions
+    from migrator.analyse.statements.conditions import Choice, Conditions
     from migrator.analyse.training.spec_hooks import SpecHooks
     from migrator.resolve.module import Module
 
@@ -89,7 +89,7 @@ class Plan(Body):
         """Statements that give weights the values of a checkpoint."""
         self.config_fields: list[tuple[Conditions, dict[str, Value]]] = []
         """Fields of the run configuration that the model_fn sets, and under which conditions."""
-        self.averaged: dict[str, ast.expr] = {}
+        self.averaged: dict[str, Choice] = {}
         """Modes in which averages take the place of the weights, and what says so."""
         self.obstacles = Obstacles()
         """What does not keep the rest of the model_fn from being written, so that all is known that stands in the way."""

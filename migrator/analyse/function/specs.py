@@ -58,9 +58,7 @@ def _scaffolds(plan: Plan, node: ast.expr, at: Leaf, mode: str) -> None:
         if is_none(choice.node):
             continue
         if restores_averages(plan, choice.node, choice.at, mode):
-            if choice.conditions:
-                raise Unsupported("averages take the place of the weights under a condition", choice.node)
-            plan.averaged[mode] = choice.node
+            plan.averaged[mode] = choice
             continue
         found = _scaffold(plan, choice.node, choice.at, mode)
         if mode == "train" and found:

@@ -93,7 +93,8 @@ def ways(plan: Plan, node: ast.expr, at: Leaf) -> list[list[Part]]:
     if isinstance(value, ast.Call) and plan.module.resolve(value.func) == _NO_OP:
         if before != [[]] or any(condition_of(plan, frame.node) is not None for frame in where.arms):
             return before
-    averages = kept_averages(plan, value, where)
+    steps_at = [part.update.at for way in before for part in way if part.update is not None]
+    averages = kept_averages(plan, value, where, steps_at)
     if averages is not None:
         if not all(any(part.update is not None for part in way) for way in before):
             raise Unsupported("averages of weights are not seen to follow the step", value)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
+from migrator.analyse.statements.conditions import Conditions, check_static, conditions_of
 from migrator.analyse.statements.flow import Leaf
+from migrator.analyse.statements.names import reads
 from migrator.analyse.training.stepcount import is_step
 from migrator.analyse.variables.variablechoices import listed
 
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     from migrator.analyse.function.plan import Plan
 
 _AVERAGE = "tensorflow.train.ExponentialMovingAverage"
+_WHAT = "averages of weights"
 _SCAFFOLD, _SAVER = "tensorflow.train.Scaffold", "tensorflow.train.Saver"
 
 
@@ -30,10 +34,12 @@ class Averages:
     """Whether the global step makes the decay smaller at first."""
     call: ast.Call
     """``ema.apply(…)``"""
+    conditions: Conditions = ()
+    """Under which it is kept at all, beside those of the step."""
 
 
-def kept_averages(plan: Plan, node: ast.expr | None, at: Leaf) -> Averages | None:
-    """What ``ema.apply(…)`` keeps; None for other nodes. Raises Unsupported."""
+def kept_averages(plan: Plan, node: ast.expr | None, at: Leaf, steps_at: Sequence[Leaf] = ()) -> Averages | None:
+    """What ``ema.apply(…)`` keeps after steps that are taken at `steps_at`; None for other nodes. Raises Unsupported."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "apply":
         return None
     made, made_at = plan.followed_in(node.func.value, at, "train")
@@ -60,9 +66,21 @@ def kept_averages(plan: Plan, node: ast.expr | None, at: Leaf) -> Averages | Non
     counted = not is_none(steps)
     if "decay" not in given or (counted and steps is not None and not is_step(plan, steps, made_at)):
         raise Unsupported("the decay of averages is not seen", made)
+    around = {condition for step in steps_at for condition in conditions_of(plan, step, "train", _WHAT)}
+    conditions = tuple(one for one in conditions_of(plan, at, "train", _WHAT) if one not in around)
+    check_static(plan, conditions, _WHAT)
+    if any(condition.arm != "body" for condition in conditions):
+        raise Unsupported(f"{_WHAT} that a condition leaves out are not migrated yet", node)
     name = node.func.value.id if isinstance(node.func.value, ast.Name) else "averages"
     taken = any(site.attribute == name for site in plan.sites) or name in plan.statics
-    return Averages(name + "_" if taken else name, given["decay"], counted, node)
+    return Averages(name + "_" if taken else name, given["decay"], counted, node, conditions)
+
+
+def same_conditions(plan: Plan, one: Conditions, other: Conditions) -> bool:
+    """Whether two conditions are the same text, of names that have one value."""
+    told = [[(ast.dump(condition.test), condition.arm) for condition in some] for some in (one, other)]
+    names = {name for condition in one for name in reads(condition.test)}
+    return told[0] == told[1] and all(len(plan.definitions(name)) < 2 for name in names)
 
 
 def _keys(call: ast.Call) -> int:

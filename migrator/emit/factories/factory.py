@@ -16,6 +16,7 @@ from migrator.analyse.statements.names import reads
 from migrator.analyse.statements.negation import negated
 from migrator.analyse.training.optimizervalues import is_training
 from migrator.analyse.training.rates import rate_rows
+from migrator.analyse.variables.averages import same_conditions
 from migrator.analyse.variables.partitioners import has_partitioners
 from migrator.analyse.variables.partitioning import only_partitioner, splits_some
 from migrator.analyse.variables.startvalues import METHOD as START
@@ -138,7 +139,8 @@ def factory(generator: ModelWriter, train_op: TrainOp | None) -> Sequence[Row]:
         others = [other for other, _ in train_op.others]
         main = next(update for update in train_op.updates if update not in others)
         results += [main.optimizer, *(other.optimizer for other in others)]
-        results += [train_op.averages.decay] if train_op.averages is not None else []
+        if train_op.averages is not None:
+            results += [train_op.averages.decay, *(condition.test for condition in train_op.averages.conditions)]
         last = update.at.index
     hooks = plan.spec_hooks.hooks
     late, read_late = _late_leaves(generator, train_op, last)
@@ -217,7 +219,9 @@ def factory(generator: ModelWriter, train_op: TrainOp | None) -> Sequence[Row]:
         made += _remarks(generator, train_op, leaves)
         made += rows([f"model.{name} = {text}" for (_, name), text in zip(train_op.others, texts[1:])])
     if train_op is not None and train_op.averages is not None:
-        made += rows([f"model.{train_op.averages.attribute} = {shared.need('WeightAverages')}({texts[1]})"])
+        kept = texts[2 : 2 + len(train_op.averages.conditions)]
+        under = f" if {' and '.join(kept)} else None" if kept else ""
+        made += rows([f"model.{train_op.averages.attribute} = {shared.need('WeightAverages')}({texts[1]}){under}"])
     made += compiled
     saved = "" if plain else "; checkpoints go to `model_dir`"
     what = f"`{generator.class_name}`" if generator.chain is None else "the model"
@@ -264,6 +268,9 @@ def _configured(generator: ModelWriter, train_op: TrainOp | None, late: list[Lea
     elif not plan.starting and names_kept(generator):
         endings.append(f"{shared.need('keep_names')}(model)")
     endings += [averaged] if (averaged := _averages_line(generator, train_op)) else []
+    if averaged and train_op is not None and train_op.averages is not None and train_op.averages.conditions:
+        kept = f"if model.{train_op.averages.attribute} is not None:\n{unit}"
+        endings[-1:] = [f"{kept}{averaged}", "model"]
     made = f"{'' if endings else 'return '}{configure}({', '.join(arguments)})"
     if len(generator.indent + unit + made) > 100:
         made = "\n".join([made.partition("(")[0] + "(", f"{unit}{', '.join(arguments)}", ")"])
@@ -351,9 +358,12 @@ def _averages_line(generator: ModelWriter, train_op: TrainOp | None) -> str:
     averaged, plan = generator.plan.averaged, generator.plan
     if not averaged:
         return ""
-    node = next(iter(averaged.values()))
+    node = next(iter(averaged.values())).node
     if train_op is None or train_op.averages is None:
         raise Unsupported("averages are restored that the train op does not keep", node)
+    for choice in averaged.values():
+        if not same_conditions(plan, choice.conditions, train_op.averages.conditions):
+            raise Unsupported("averages take the place of the weights under another condition than they are kept", node)
     if "infer" in averaged and generator.shared.facts["exported"]:
         raise Unsupported("exports of averaged weights are not migrated yet", node)
     modes = (("eval", "evaluation"), ("infer", "prediction"))

@@ -286,8 +286,14 @@ def train_step_method(generator: ModelWriter, train_op: TrainOp) -> Sequence[Row
     averages = train_op.averages
     if averages is not None:
         variables, steps = writer.all_variables(), ", self.optimizer.iterations" if averages.counted else ""
-        begin = rows([f"self.{averages.attribute}.begin({variables})"])
-        body = [*begin, *body, *rows([f"self.{averages.attribute}.update({variables}{steps})"])]
+        kept = f"if self.{averages.attribute} is not None:\n" if averages.conditions else ""
+        begin, end = (
+            f"self.{averages.attribute}.begin({variables})",
+            f"self.{averages.attribute}.update({variables}{steps})",
+        )
+        if kept:
+            begin, end = (f"{kept}{generator.unit}{call}" for call in (begin, end))
+        body = [*rows([begin]), *body, *rows([end])]
     if replicated:
         check_replicas(plan, train_op, writer.reads_loss)
     named = statements("variables = self.trainable_variables") if writer.names_variables else []
