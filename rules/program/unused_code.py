@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import is_main_block, walk
@@ -29,6 +30,17 @@ _ASKING = frozenset({"getattr", "hasattr", "setattr", "delattr", "attrgetter", "
 _ESTIMATORS = ("Estimator", "Classifier", "Regressor", "model_to_estimator", "train_and_evaluate")
 """How the names end that a main block needs to train an Estimator."""
 _DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
+
+
+@dataclass(frozen=True, eq=False)
+class _Said:
+    """A statement at the top of a file, and what is said in it."""
+
+    statement: ast.stmt
+    names: frozenset[str]
+    """What it may name."""
+    texts: frozenset[str]
+    """Its strings."""
 
 
 def unused_spans(modules: Iterable[Module], module: Module) -> Spans:
@@ -61,19 +73,34 @@ def _used(modules: Sequence[Module]) -> set[ast.AST] | None:
     handed = _hands_on_modules(modules)
     if any(_finds_by_name(other, handed) for other in modules):
         return None
-    named: dict[str, list[ast.AST]] = {}
-    roots: list[ast.AST] = []
-    mains: list[ast.AST] = []
+    named: dict[str, list[_Said]] = {}
+    roots: list[_Said] = []
+    mains: list[_Said] = []
     for other in modules:
         package = other.path.endswith("__init__.py")
         starts = _starts(other)
-        for statement in other.tree.body:
+        for said in _statements(other):
+            statement = said.statement
             if isinstance(statement, _DEFINITIONS) and not statement.decorator_list and statement not in starts:
-                named.setdefault(statement.name, []).append(statement)
+                named.setdefault(statement.name, []).append(said)
             elif package or not isinstance(statement, (ast.Import, ast.ImportFrom)) or _renames(statement):
-                (mains if is_main_block(statement) else roots).append(statement)
+                (mains if is_main_block(statement) else roots).append(said)
     programs = [main for main in mains if _makes_estimators(main, named, handed)]
-    return _reached([*roots, *(programs or mains)], named, handed)
+    return {said.statement for said in _reached([*roots, *(programs or mains)], named, handed)}
+
+
+def _statements(module: Module) -> list[_Said]:
+    """The statements at the top of a module."""
+    found: list[_Said] | None = module.memo.get("said at the top")
+    if found is None:
+        found = module.memo["said at the top"] = [*map(_said, module.tree.body)]
+    return found
+
+
+def _said(statement: ast.stmt) -> _Said:
+    nodes = walk(statement)
+    texts = (node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return _Said(statement, frozenset(name for node in nodes for name in _names(node)), frozenset(texts))
 
 
 def _renames(statement: ast.Import | ast.ImportFrom) -> bool:
@@ -126,25 +153,23 @@ def said_of_unused(function: ast.FunctionDef, name: str) -> str:
     return f"`{function.name}` {keeps}: no code of the Estimator's program calls it"
 
 
-def _reached(start: Iterable[ast.AST], named: Mapping[str, list[ast.AST]], handed: bool) -> set[ast.AST]:
+def _reached(start: Iterable[_Said], named: Mapping[str, list[_Said]], handed: bool) -> set[_Said]:
     """`start`, and the definitions that it names, or that these name; where modules are `handed` on, strings name functions."""
     waiting = list(start)
     used = set(waiting)
     while waiting:
-        for node in walk(waiting.pop()):
-            found = [each for name in _names(node) for each in named.get(name, ())]
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                spelled = named.get(node.value, ())
-                found += [each for each in spelled if handed or not isinstance(each, ast.FunctionDef)]
-            found = [definition for definition in found if definition not in used]
-            used.update(found)
-            waiting += found
+        said = waiting.pop()
+        found = {each for name in named.keys() & said.names for each in named[name]}
+        for text in named.keys() & said.texts:
+            found |= {each for each in named[text] if handed or not isinstance(each.statement, ast.FunctionDef)}
+        waiting += found - used
+        used |= found
     return used
 
 
-def _makes_estimators(main: ast.AST, named: Mapping[str, list[ast.AST]], handed: bool) -> bool:
+def _makes_estimators(main: _Said, named: Mapping[str, list[_Said]], handed: bool) -> bool:
     reached = _reached([main], named, handed)
-    return any(name.endswith(_ESTIMATORS) for code in reached for node in walk(code) for name in _names(node))
+    return any(name.endswith(_ESTIMATORS) for said in reached for name in said.names)
 
 
 def _hands_on_modules(modules: Sequence[Module]) -> bool:
