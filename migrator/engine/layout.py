@@ -29,10 +29,11 @@ def _laid_out(module: Module, edits: list[Edit]) -> list[Edit]:
         regions = list(_regions(module, new, pieces))
     except (SyntaxError, ValueError, RecursionError):
         return edits
-    if not regions:
-        module.memo["laid out"] = new
-        return edits
-    return pieces.replaced(module.path, new.source, regions)
+    if regions:
+        edits = pieces.replaced(module.path, new.source, regions)
+        new = Module(module.path, splice(module.source, edits).decode("utf-8", "surrogatepass"))
+    module.memo["laid out"] = new
+    return edits
 
 
 @dataclass(frozen=True)

@@ -228,8 +228,7 @@ class Project:
         name = definition.name
         if name.encode() not in module.source:
             return
-        members = [node for node in module.nodes(ast.Attribute) if node.attr == name and isinstance(node.ctx, ast.Load)]
-        for node in [*module.loads(name), *members]:
+        for node in [*module.loads(name), *_members(module, name)]:
             if self.definition(module, node) == definition:
                 yield node
 
@@ -264,6 +263,17 @@ class Project:
             module = self.modules[path]
             for node in module.nodes(ast.Call):
                 yield module, node
+
+
+def _members(module: Module, name: str) -> list[ast.Attribute]:
+    """The places that read a member of that name, in source order."""
+    table: dict[str, list[ast.Attribute]] | None = module.memo.get("members")
+    if table is None:
+        table = module.memo["members"] = {}
+        for node in module.nodes(ast.Attribute):
+            if isinstance(node.ctx, ast.Load):
+                table.setdefault(node.attr, []).append(node)
+    return table.get(name, [])
 
 
 def _outside(module: Module) -> tuple[object, ...]:

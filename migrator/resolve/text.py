@@ -256,6 +256,9 @@ class Text:
 
     def in_comment(self, position: int) -> bool:
         """Whether a place is inside of a comment."""
+        line = self.line_starts[bisect.bisect_right(self.line_starts, position) - 1]
+        if b"#" not in self.source[line : position + 1]:  # most lines, as in `_comment_start`
+            return False
         index = bisect.bisect_right(self._comments, position) - 1
         return index >= 0 and _NEWLINE.search(self.source, self._comments[index], position) is None
 

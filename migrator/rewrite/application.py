@@ -65,10 +65,14 @@ class _Held:
 
 
 class Application:
-    """The changes of one file that are made at once. `files` are others that their nodes may come from."""
+    """The changes of one file that are made at once. `files` are others that their nodes may come from; `traced` says whether
+    it is wanted where the lines of the edits come from."""
 
-    def __init__(self, file: CstFile, changes: Sequence[Change], files: Iterable[CstFile] = ()) -> None:
+    def __init__(
+        self, file: CstFile, changes: Sequence[Change], files: Iterable[CstFile] = (), traced: bool = True
+    ) -> None:
         self._file = file
+        self._source = self._origin if traced else None
         self._files = (file, *files)
         self._slots: dict[ast.stmt, Slot] = {}
         self._expressions: dict[ast.AST, Union[Replace, Rename]] = {}
@@ -77,8 +81,11 @@ class Application:
         for change in sorted(changes, key=lambda change: isinstance(change, Insert) and change.into is not None):
             self._take(change)
         self._targets: list[ast.AST] = [*self._slots, *self._expressions]
-        self._held = {target: self._holds(target) for target in self._targets}
-        self._within = {target: dict(self._found(target, held)) for target, held in self._held.items() if held.nodes}
+        self._known_held: dict[ast.AST, _Held] = {}
+        several = self._targets if len(self._targets) > 1 else ()  # one alone has no other in it
+        self._within = {
+            target: dict(self._found(target, held)) for target in several if (held := self._held(target)).nodes
+        }
         self._open: list[ast.AST] = []
 
     def _take(self, change: Change) -> None:
@@ -118,6 +125,12 @@ class Application:
 
     # -- changes within each other ------------------------------------------------------------------------------------
 
+    def _held(self, target: ast.AST) -> _Held:
+        found = self._known_held.get(target)
+        if found is None:
+            found = self._known_held[target] = self._holds(target)
+        return found
+
     def _holds(self, target: ast.AST) -> _Held:
         held = _Held()
         stack = [(node, False) for node in self._new(target)]
@@ -127,7 +140,7 @@ class Application:
             known = inside or self._file.extent(node) is not None
             if node.__class__ is cst.SimpleStatementLine and len(node.body) == 1:
                 held.lines[node.body[0]] = node
-            if not known and isinstance(node, cst.BaseExpression) and node.lpar:
+            if not known and getattr(node, "lpar", None) and isinstance(node, cst.BaseExpression):
                 held.copies[core(node)] = node
             stack += [(child, known) for child in below(node)]
         return held
@@ -181,7 +194,7 @@ class Application:
         if target in self._open:
             raise Conflict(f"{self._file.text.location(target)}: changes that hold each other's code")
         self._open.append(target)
-        lines, table = self._held[target].lines, dict[cst.CSTNode, New]()
+        lines, table = self._held(target).lines, dict[cst.CSTNode, New]()
         for inner, node in sorted(within.items(), key=lambda item: self._from_inside(item[0])):
             table[lines.get(node, node) if inner in self._slots else node] = self._instead(inner, node, lines, table)
         self._open.pop()
@@ -264,11 +277,11 @@ class Application:
         old = self._file.known_statement(other)
         if old is None:
             return False
-        held = self._held[target].nodes
+        held = self._held(target).nodes
         return id(old) in held or any(id(child) in held for name, child in children(old) if name == "body")
 
     def _is_held(self, node: cst.CSTNode) -> bool:
-        return any(id(node) in held.nodes for held in self._held.values())
+        return any(id(node) in self._held(target).nodes for target in self._targets)
 
     def _replaced(self, target: ast.AST) -> Iterator[Written]:
         file, old = self._file, self._file.node(target)
@@ -279,7 +292,7 @@ class Application:
             new = fitted(new, way)
             text = printed([new], file.style, unit.piece.indent)
             text = text.surrounded(*self._blanks(extent, text.text))
-            yield from _ranked(extent, rewritten(file.text, extent, [new], text, file.extent, self._origin))
+            yield from _ranked(extent, rewritten(file.text, extent, [new], text, file.extent, self._source))
             return
         tree = replaced_in(unit.tree, {old: new})
         assert isinstance(tree, cst.CSTNode)
@@ -288,7 +301,7 @@ class Application:
         first = len((piece.hanging + piece.before).encode())
         text = text.between(first, len(text.text.encode()) - len(piece.after.encode()))
         region = piece.start, piece.end
-        yield from _ranked(region, rewritten(file.text, region, [tree], text, file.extent, self._origin))
+        yield from _ranked(region, rewritten(file.text, region, [tree], text, file.extent, self._source))
 
     def _blanks(self, region: Span, new: str) -> tuple[str, str]:
         """What is missing between a new text and the words beside it."""
@@ -304,7 +317,7 @@ class Application:
         last = len(data) - len(self._file.text.newline) if patch.ended and patch.statements else len(data)
         text = text.between(first, last).surrounded(patch.lead, patch.tail)
         file = self._file
-        found = rewritten(file.text, patch.region, patch.statements, text, file.extent, self._origin)
+        found = rewritten(file.text, patch.region, patch.statements, text, file.extent, self._source)
         if patch.region[0] < patch.region[1]:
             yield from _ranked(patch.region, found)
         else:

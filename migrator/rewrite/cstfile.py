@@ -245,10 +245,11 @@ class CstFile:
 
     def apply(self, changes: Iterable[Change]) -> list[Edit]:
         """The edits that make all of `changes`, as small as they can be. Raises Unprintable, and Conflict."""
-        return [written.edit for written in self.written(changes)]
+        return [written.edit for written in self.written(changes, traced=False)]
 
-    def written(self, changes: Iterable[Change], files: Iterable[CstFile] = ()) -> list[Written]:
-        """The same, with the origin of each line. `files` are others that nodes of the changes may come from."""
+    def written(self, changes: Iterable[Change], files: Iterable[CstFile] = (), traced: bool = True) -> list[Written]:
+        """The same, with the origin of each line if it is `traced`. `files` are others that nodes of the changes may come
+        from."""
         wanted = list(dict.fromkeys(changes))
         if all(
             isinstance(c, (Import, Remove, Rename, Comments)) or isinstance(c, Replace) and c.is_name for c in wanted
@@ -256,7 +257,7 @@ class CstFile:
             return disjoint(self.plain(wanted))
         from .application import Application
 
-        return disjoint(Application(self, wanted, files).written())
+        return disjoint(Application(self, wanted, files, traced).written())
 
     def plain(self, changes: Iterable[Change]) -> Iterator[Written]:
         """The edits of changes that need no libcst: imports, names, and statements that go."""

@@ -9,6 +9,7 @@ from typing import Union
 
 import libcst as cst
 
+from .nodes import Kinds as NodeKinds
 from .printing import Printed, Span
 
 Kinds = Union[type[cst.CSTNode], tuple[type[cst.CSTNode], ...]]
@@ -96,6 +97,9 @@ def kinds(node: ast.AST) -> Kinds | None:
     return next((_KINDS[kind] for kind in type(node).__mro__ if kind in _KINDS), None)
 
 
+_IS_BLANK = NodeKinds(cst.BaseParenthesizableWhitespace)
+
+
 class Index:
     """The nodes of one tree by their bytes."""
 
@@ -103,7 +107,7 @@ class Index:
         self._by_span: dict[Span, list[cst.CSTNode]] = {}
         extents, spans = printed.extents, printed.spans
         for node in printed.nodes:
-            if isinstance(node, cst.BaseParenthesizableWhitespace):
+            if _IS_BLANK[node.__class__]:
                 continue
             for one, span in _spans(node, spans.get(id(node), extents[id(node)]), extents):
                 self._by_span.setdefault(span, []).append(one)
@@ -118,8 +122,16 @@ class Index:
         return found[-1] if found else None
 
 
+_OTHERWISE = frozenset({cst.Param, cst.Tuple, cst.GeneratorExp, cst.Call})
+"""Kinds of nodes whose bytes `ast` counts in another way, or those of one in them."""
+
+
 def _spans(node: cst.CSTNode, span: Span, extents: Mapping[int, Span]) -> Iterator[tuple[cst.CSTNode, Span]]:
     """What `ast` takes for the bytes of a node, and of one in it."""
+    kind = node.__class__  # asked by itself, as `isinstance` takes long for what libcst has abstract classes of
+    if kind not in _OTHERWISE:
+        yield node, span
+        return
     if isinstance(node, cst.Param):  # without its stars, with its annotation
         last = node.annotation or node.name
         yield node, (extents[id(node.name)][0], extents[id(last)][1])

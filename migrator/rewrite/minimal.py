@@ -34,22 +34,25 @@ class _Kept:
 
 
 def rewritten(
-    text: Text, region: Span, nodes: Sequence[cst.CSTNode], new: Printed, extent: Extent, source: Source
+    text: Text, region: Span, nodes: Sequence[cst.CSTNode], new: Printed, extent: Extent, source: Source | None
 ) -> list[Written]:
     """Edits that turn a region of a file into `new`, the text of `nodes`.
 
-    `extent` says where a node stands in the file, and `source` where it was written, if it is not new.
+    `extent` says where a node stands in the file, and `source` where it was written, if it is not new; where
+    that is not asked, the edits have no origins.
     """
     kept = _in_order(_kept(text, region, nodes, new, extent))
     borders = [_Kept((region[0],) * 2, (0, 0)), *kept, _Kept((region[1],) * 2, (len(new.text.encode()),) * 2)]
-    data, origins = new.text.encode(), _Origins(new, nodes, source)
+    data, origins = new.text.encode(), None if source is None else _Origins(new, nodes, source)
     found = []
     for one, other in zip(borders, borders[1:]):
         edit = _edit(text, (one.old[1], other.old[0]), data, (one.new[1], other.new[0]))
         if edit is not None:
             (start, end), (first, last) = edit
             piece = data[first:last].decode()
-            found.append(Written(Edit(text.path, start, end, piece), origins.of(first, piece)))
+            found.append(
+                Written(Edit(text.path, start, end, piece), origins.of(first, piece) if origins is not None else ())
+            )
     return found
 
 

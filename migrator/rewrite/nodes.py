@@ -22,15 +22,19 @@ def fields(node: cst.CSTNode) -> tuple[str, ...]:
     return _FIELDS[kind]
 
 
-class _Kinds(dict[type, bool]):
-    """Whether values of a class are nodes: what `isinstance` says, which asks classes with abstract methods at length."""
+class Kinds(dict[type, bool]):
+    """Whether values of a class are of one kind: what `isinstance` says, which asks classes with abstract methods at length."""
+
+    def __init__(self, kind: type) -> None:
+        super().__init__()
+        self._kind = kind
 
     def __missing__(self, kind: type) -> bool:
-        found = self[kind] = issubclass(kind, cst.CSTNode)
+        found = self[kind] = issubclass(kind, self._kind)
         return found
 
 
-_IS_NODE = _Kinds()
+_IS_NODE = Kinds(cst.CSTNode)
 
 
 def is_node(value: object) -> TypeGuard[cst.CSTNode]:

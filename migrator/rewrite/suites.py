@@ -28,7 +28,7 @@ _LAYOUT = re.compile(
 _INNER = (cst.FunctionDef, cst.Lambda)
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=512)
 def rows(text: str) -> tuple[Row, ...]:
     """What a text holds, whose lines stand at the depth of the first of them that is not blank."""
     found = _FIRST.search(text)

@@ -29,8 +29,10 @@ def leftovers(modules: Mapping[str, Module], edits: Iterable[Edit]) -> Iterator[
 
 
 def _after(module: Module, edits: list[Edit]) -> Module:
-    """A file with its edits."""
-    return Module(module.path, splice(module.source, edits).decode("utf-8", "surrogatepass"))
+    """A file with its edits, which is parsed already if it was laid out so."""
+    text = splice(module.source, edits).decode("utf-8", "surrogatepass")
+    laid_out: Module | None = module.memo.get("laid out")
+    return laid_out if laid_out is not None and laid_out.text == text else Module(module.path, text)
 
 
 def _files(modules: Mapping[str, Module], after: Mapping[str, Module]) -> Iterator[tuple[Module, ast.AST, str]]:

@@ -19,7 +19,7 @@ from ..distribute.task_reads import OF_TASKS
 from ..distribute.tpu_facts import Tpu, short_name, tpu_of
 from ..estimator_calls.estimator_values import ESTIMATOR, PREFIX, Construction
 from ..estimator_calls.session_settings import makers, placements, taken_over
-from .data.options import default_of, defines, is_required, may_be_none
+from .data.options import default_of, is_required, may_be_none, options
 from .flow.handed import Handed, handed
 from .places import moves
 from .values import given_to
@@ -305,7 +305,7 @@ def _is_given(project: Project, module: Module, node: ast.expr, depth: int = 0) 
     if isinstance(node, ast.Attribute):
         if is_required(project, node.attr):
             return True
-        found = [(m, call) for m, call in project.calls() if defines(call, node.attr)]
+        found = options(project, node.attr)
         return bool(found) and all(_has_default(project, m, call, depth) for m, call in found)
     return False
 

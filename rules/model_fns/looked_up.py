@@ -20,7 +20,7 @@ from migrator.resolve.project import Project
 from migrator.resolve.syntax import is_name, walk
 from migrator.rewrite import Remove, Replace, code, expr, with_function
 
-from ..loop.data.options import defines
+from ..loop.data.options import options
 from ..loop.places import moves
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def lookup_at(project: Project, module: Module, place: ast.expr, call: ast.Call 
 def _chosen(project: Project, option: ast.expr) -> Lookup | None:
     """The names among which an option of the program is one, as a table of them by themselves."""
     name = option.attr if isinstance(option, ast.Attribute) else ""
-    defined = [(home, call) for home, call in project.calls() if name and defines(call, name)]
+    defined = options(project, name)
     if len(defined) != 1:
         return None
     home, call = defined[0]

@@ -12,7 +12,7 @@ from migrator.resolve.project import Definition, Project
 from migrator.resolve.syntax import walk
 
 from ..estimator_calls.estimator_values import Construction
-from ..loop.data.options import default_of, defines
+from ..loop.data.options import default_of, options
 
 _MAX_HOPS = 5
 _WORD = re.compile(r"[^\W_]+")
@@ -163,8 +163,8 @@ def _paths(project: Project, module: Module, node: ast.expr, depth: int) -> Iter
         if statement is not None:
             yield from _paths(project, module, statement.value, depth + 1)
     elif isinstance(node, ast.Attribute):
-        for home, call in project.calls():
-            default = default_of(call) if defines(call, node.attr) else None
+        for home, call in options(project, node.attr):
+            default = default_of(call)
             if default is not None:
                 yield from _paths(project, home, default, depth + 1)
 

@@ -41,8 +41,10 @@ def expand(drafts: Drafts, module: Module, function: ast.FunctionDef) -> list[Ch
         return tf.nn.embedding_lookup(tables[f"{names[0]}_{names[1]}"], x)
     ```
     """
-    for name, bindings in module.scope(function).bindings.items():
-        if len(bindings) != 1 or not isinstance(bindings[0].node, ast.Name):
+    entries_set = (n.value for n in walk(function) if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store))
+    filled = {value.id for value in entries_set if isinstance(value, ast.Name)}
+    for name, bindings in module.scope(function).bindings.items() if filled else ():
+        if name not in filled or len(bindings) != 1 or not isinstance(bindings[0].node, ast.Name):
             continue
         uses = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == name and n is not bindings[0].node]
         parents = [(use, module.parent(use)) for use in uses]

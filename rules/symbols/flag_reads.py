@@ -136,6 +136,11 @@ class _Finder:
     def _code(self, nodes: Iterable[ast.AST]) -> _Code:
         """What lies below `nodes`, but for the function that `app.run` calls once it has parsed the flags."""
         code = _Code()
+        if not (self._starts or self._reads):
+            below = [inner for node in nodes for inner in walk(node)]
+            code.names.update(inner.id for inner in below if isinstance(inner, ast.Name))
+            code.names.update(inner.attr for inner in below if isinstance(inner, ast.Attribute))
+            return code
         waiting = list(nodes)
         while waiting:
             node = waiting.pop()

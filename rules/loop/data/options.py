@@ -16,18 +16,32 @@ from ..values import values_of
 _PARSES = frozenset({"parse_args", "parse_known_args"})
 
 
-def defines(call: ast.Call, name: str) -> bool:
-    """Whether a call says what an option of that name is: ``add_argument("--name")``, ``DEFINE_string("name")``."""
+def options(project: Project, name: str) -> list[tuple[Module, ast.Call]]:
+    """The calls that say what an option of that name is: ``add_argument("--name")``, ``DEFINE_string("name")``."""
+    found: list[tuple[Module, ast.Call]] = []
+    for path in sorted(project.modules):
+        module = project.modules[path]
+        known: dict[str, list[ast.Call]] | None = module.memo.get("options")
+        if known is None:
+            known = module.memo["options"] = {}
+            for call in module.nodes(ast.Call):
+                known.setdefault(_defined(call) or "", []).append(call)
+        found += [(module, call) for call in known.get(name, ()) if name]
+    return found
+
+
+def _defined(call: ast.Call) -> str | None:
+    """The option that a call defines."""
     function = call.func
     said = (
         function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
     )
     if said != "add_argument" and not said.startswith("DEFINE"):
-        return False
+        return None
     named = next((keyword.value for keyword in call.keywords if keyword.arg == "name"), None)
     name_node = call.args[0] if call.args else named
     first = name_node.value if isinstance(name_node, ast.Constant) else None
-    return isinstance(first, str) and first.lstrip("-").replace("-", "_") == name
+    return first.lstrip("-").replace("-", "_") if isinstance(first, str) else None
 
 
 def default_of(call: ast.Call) -> ast.expr | None:
@@ -51,7 +65,7 @@ def is_required(project: Project, name: str) -> bool:
 
 def is_count(project: Project, module: Module, option: ast.Attribute) -> bool:
     """Whether an expression is an option of the program that is a number of something."""
-    defaults = [default_of(call) for _, call in project.calls() if defines(call, option.attr)]
+    defaults = [default_of(call) for _, call in options(project, option.attr)]
     values = [default.value if isinstance(default, ast.Constant) else None for default in defaults]
     if not values or not all(type(value) is int and value > 0 for value in values):
         return False
@@ -98,9 +112,7 @@ def may_be_none(project: Project, module: Module, node: ast.expr) -> bool:
 
 def _is_idle_option(project: Project, node: ast.expr) -> bool:
     """Whether an expression reads an option that is None without being given."""
-    return isinstance(node, ast.Attribute) and any(
-        _may_be_left_out(call) for _, call in project.calls() if defines(call, node.attr)
-    )
+    return isinstance(node, ast.Attribute) and any(_may_be_left_out(call) for _, call in options(project, node.attr))
 
 
 def _may_be_left_out(call: ast.Call) -> bool:

@@ -7,7 +7,7 @@ import ast
 from migrator.resolve.module import Module
 from migrator.resolve.project import Project
 
-from ..data.options import default_of, defines
+from ..data.options import default_of, options
 from ..loop import goes_on
 from ..use import Use
 from ..values import values_of
@@ -43,8 +43,7 @@ def _number(project: Project, module: Module, node: ast.expr) -> int:
     """The largest number that an expression is seen to be, itself or as the default of an option; else 0."""
     values = values_of(project, module, node)
     names = {value.attr for _, value in values if isinstance(value, ast.Attribute)}
-    options = [(home, default_of(call)) for home, call in project.calls() if any(defines(call, name) for name in names)]
-    for home, default in options:
+    for home, default in [(home, default_of(call)) for name in names for home, call in options(project, name)]:
         values += values_of(project, home, default) if default is not None else []
     known = (value.value for _, value in values if isinstance(value, ast.Constant))
     return max((number for number in known if isinstance(number, int)), default=0)
