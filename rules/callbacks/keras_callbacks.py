@@ -316,7 +316,7 @@ def _seen(given: Given, node: ast.expr | None) -> Callback | str:
     module = given.module
     name = module.resolve(node.func) if isinstance(node, ast.Call) else None
     if isinstance(node, ast.Call) and hook_of(name) == LOGGING:
-        return logged_of_call(module, node, given.values)
+        return logged_of_call(given.reader.project, module, node, given.values)
     if isinstance(node, ast.Call) and stops_early(name):
         return early_stop_of(module, node, given.values)
     if isinstance(node, ast.Call) and hook_of(name) == SAVING:

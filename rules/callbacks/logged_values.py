@@ -10,6 +10,7 @@ from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.function.translate import bind, is_none
 from migrator.analyse.results.stepvalues import LOSS, MANY, METRIC, RATE, STEP, TENSOR, WEIGHT, StepValue, StepValues
 from migrator.resolve.module import Module
+from migrator.resolve.project import Project
 
 from ..hooks.hooks import HOOKS, LOGGING
 from ..hooks.logged_names import logged_pairs
@@ -100,12 +101,12 @@ def _is_false(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is False
 
 
-def logged_of_call(module: Module, call: ast.Call, values: StepValues) -> Logged | str:
+def logged_of_call(project: Project, module: Module, call: ast.Call, values: StepValues) -> Logged | str:
     """The line of a hook that a training is given: its tensors are named."""
     try:
         given = bind(call, HOOKS[LOGGING].signature, LOGGING)
         tensors = given.pop("tensors", None)
-        named = logged_pairs(module, tensors, call)
+        named = logged_pairs(project, module, tensors, call)
     except Unsupported as problem:
         return problem.reason
     found = logged(((tag, name, values.named.get(name)) for tag, name in named.items()), given, values, call)

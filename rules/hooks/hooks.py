@@ -108,7 +108,7 @@ def hook_of(name: str | None) -> str | None:
 def watch_names(driver: FileEdits, tensors: ast.expr | None, call: ast.Call) -> None:
     """Note the names of the tensors that a hook logs, or that they are not seen."""
     try:
-        driver.watched.update(logged_names(driver.module, tensors, call))
+        driver.watched.update(logged_names(driver.project, driver.module, tensors, call))
     except Unsupported as problem:
         driver.unseen_names.append(problem)
 

@@ -12,31 +12,38 @@ from typing import Optional
 from migrator.analyse.function.errors import Unsupported
 from migrator.analyse.results.opnames import short_name
 from migrator.resolve.module import Module
+from migrator.resolve.project import Project
+
+from .usual_values import usual_value
 
 _NOT_SEEN = "the tensors that are logged are not seen"
 
 
-def logged_names(module: Module, node: ast.expr | None, call: ast.Call) -> dict[str, ast.expr]:
+def logged_names(project: Project, module: Module, node: ast.expr | None, call: ast.Call) -> dict[str, ast.expr]:
     """Names of the ops whose values are logged. Raises Unsupported where a value is none, or is not seen."""
     found: dict[str, ast.expr] = {}
-    for _, name, part in _named(module, node, call):
+    for _, name, part in _named(project, module, node, call):
         found[name] = part
     return found
 
 
-def logged_pairs(module: Module, node: ast.expr | None, call: ast.Call) -> dict[str, str]:
+def logged_pairs(project: Project, module: Module, node: ast.expr | None, call: ast.Call) -> dict[str, str]:
     """Names of the ops by what their values are called in the log. Raises Unsupported where one is not seen."""
     found: dict[str, str] = {}
-    for tag, name, part in _named(module, node, call):
+    for tag, name, part in _named(project, module, node, call):
         if tag is None:
             raise Unsupported(_NOT_SEEN, part)
         found[tag] = name
     return found
 
 
-def _named(module: Module, node: ast.expr | None, call: ast.Call) -> list[tuple[str | None, str, ast.expr]]:
+def _named(
+    project: Project, module: Module, node: ast.expr | None, call: ast.Call
+) -> list[tuple[str | None, str, ast.expr]]:
     """What values are called in the log, and the names of their ops."""
     found = []
+    if node is not None:
+        node = usual_value(project, module, node) or node
     for tag, part, text in _logged(module, node) if node is not None else ():
         if text is None:
             raise Unsupported("a tensor that is logged is not given by its name", part)

@@ -38,7 +38,7 @@ def metric_loggers(drivers: Iterable[Driver], plans: list[Plan], watched: frozen
             call = driver.module.parent(node)
             if hook_of(name) == LOGGING and isinstance(call, ast.Call) and call.func is node:
                 given = bind(call, HOOKS[LOGGING].signature, LOGGING)
-                asked = logged_names(driver.module, given.get("tensors"), call)
+                asked = logged_names(driver.project, driver.module, given.get("tensors"), call)
                 read = set().union(*(metrics[key] for key in asked if key in metrics))
                 found += [(driver, call, read)] if read else []
     others = any(leaf in plan.watched for plan in plans for leaf in plan.metric_effects)

@@ -259,3 +259,41 @@ pairs = [(g * halved[0], v) for g, v in optimizer.compute_gradients(loss)]
 train_op = optimizer.apply_gradients(pairs, {STEP})
 """
     assert "lambda loss: loss / 2" in migrate(program(train, LOSS))
+
+
+SCALED = f"""
+scale = params["scale"] * 2
+pairs = [(gradient / scale, v) for gradient, v in optimizer.compute_gradients(loss * scale)]
+{APPLY}
+"""
+
+
+def test_what_scales_the_loss_stands_before_the_tape() -> None:
+    lines = method(migrate(program(SCALED)), "train_step").splitlines()
+    at = lines.index('    scale = self.params["scale"] * 2')
+    assert lines[at + 1 : at + 6] == [
+        "    with tf.GradientTape() as tape:",
+        "        y_pred = self(x, training=True)",
+        "        loss = self.compute_loss(x, y, y_pred, sample_weight)",
+        "        scaled_loss = loss * scale",
+        "    variables = self.trainable_variables",
+    ]
+    assert sum("scale = self" in line for line in lines) == 1
+
+
+def test_a_choice_of_what_scales_the_loss() -> None:
+    chosen = f"""
+base = params["base"]
+scale = base + 1
+if params["scaled"]:
+    # keeps them from 0
+    gradients = optimizer.compute_gradients(loss * scale)
+    pairs = [(gradient / scale, v) for gradient, v in gradients]
+    {APPLY}
+else:
+    train_op = optimizer.minimize(loss, {STEP})
+"""
+    lines = method(migrate(program(chosen)), "train_step").splitlines()
+    tape = next(at for at, line in enumerate(lines) if "GradientTape" in line)
+    assert lines[tape - 2 : tape] == ['    base = self.params["base"]', "    scale = base + 1"]
+    assert "        scaled_loss = loss * scale" in lines[tape:]

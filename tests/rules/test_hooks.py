@@ -458,3 +458,53 @@ def test_metrics_by_the_name_of_an_op(metric: str, more: str) -> None:
 )
 def test_metrics_that_others_read_too(source: str, reason: str) -> None:
     assert reason in manual_reason(source)
+
+
+MADE = """\
+USUAL = dict((name, name) for name in ["cross_entropy"])
+
+
+def logging_hook(every=5, tensors=None, **kwargs):
+    if tensors is None:
+        tensors = USUAL
+    return tf.train.LoggingTensorHook(tensors=tensors, every_n_iter=every)
+
+
+HOOKS = {"logging": logging_hook}
+
+
+def hooks_of(names, **kwargs):
+    hooks = []
+    for name in names:
+        make = HOOKS.get(name)
+        hooks.append(make(**kwargs))
+    return hooks
+
+
+"""
+
+
+def made_hook(before: str, use: str) -> str:
+    return PROGRAM.format(use=use).replace("\n\ne = tf", f"\n\n{before}e = tf")
+
+
+def test_names_that_a_maker_of_hooks_fills_in() -> None:
+    text = migrate(made_hook(MADE, "e.train(input_fn, hooks=hooks_of(['logging'], batch=3))"))
+    assert 'watch(self, "cross_entropy", tf.identity(loss, "cross_entropy"))' in method(text, "compute_loss")
+    assert "TensorLogger(tensors=tensors, every_n_iter=every)" in text
+
+
+@pytest.mark.parametrize(
+    ("made", "given"),
+    [
+        (MADE, "tensors=['softmax_tensor']"),
+        (MADE, "**{'tensors': ['softmax_tensor']}"),
+        (MADE.replace("make(**kwargs)", "make(5, ['softmax_tensor'])"), ""),
+        (MADE.replace("make(**kwargs)", "make(*F)"), ""),
+        (MADE.replace("if tensors is None", "if every"), ""),
+        (MADE.replace("    if tensors is None", "    tensors = tensors\n    if tensors is None"), ""),
+    ],
+)
+def test_names_that_a_call_may_give(made: str, given: str) -> None:
+    reason = manual_reason(made_hook(made, f"e.train(input_fn, hooks=hooks_of(['logging'], {given}))"))
+    assert "the tensors that are logged are not seen" in reason

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from migrator.analyse.function.errors import Unsupported
-from migrator.analyse.results.fedlabels import given_labels
 from migrator.analyse.statements.bindingtime import Time
 from migrator.analyse.statements.flow import Leaf
-from migrator.analyse.statements.names import binds
+from migrator.analyse.statements.names import binds, reads
 from migrator.analyse.training.conditionalsteps import condition_of
 from migrator.analyse.training.optimizervalues import makes_optimizer
 from migrator.analyse.training.replicas import check_replicas
@@ -28,10 +27,11 @@ from migrator.analyse.training.updates import (
 from migrator.analyse.variables.variablechoices import asks_for_variable, chosen
 from migrator.analyse.variables.variablelists import written
 from migrator.emit.methods.conditionalwriter import dependency_rows, holds_op, op_rows, turn_rows
+from migrator.emit.methods.stepmethod import plain_step_method, step_method
 from migrator.emit.methods.variabletags import name_in_tag
 from migrator.emit.writer import Writer
 from migrator.resolve.syntax import walk
-from migrator.rewrite import Row, code, given, rows, statements, trimmed
+from migrator.rewrite import Row, rows, statements, trimmed
 
 if TYPE_CHECKING:
     from typing_extensions import TypeGuard
@@ -54,6 +54,8 @@ class TrainStepWriter(Writer):
         self.derivatives = 0
         self.scaled: dict[str, str] = {}
         """Multiples of the loss that gradients are of, by their names."""
+        self.scales: set[str] = set()
+        """The names that these multiples read."""
         self.at: Leaf = train_op.updates[-1].at
         loss = generator.plan.field("train", "loss")
         self.loss_name = loss.id if isinstance(loss, ast.Name) else ""
@@ -190,6 +192,7 @@ class TrainStepWriter(Writer):
             raise Unsupported(f"`{name}` is a name that the generated train_step needs", call)
         reads_loss = self.reads_loss
         self.scaled[name] = self.text(value)
+        self.scales |= reads(value)
         self.reads_loss = reads_loss  # a multiple of a replica's share is one of its gradients as well
         return name
 
@@ -268,9 +271,13 @@ def train_step_method(generator: ModelWriter, train_op: TrainOp) -> Sequence[Row
     leaves = _needed(generator, train_op, roots)
     support = generator.static_names(leaves, [])
 
-    def written(support: set[Leaf]) -> tuple[TrainStepWriter, list[Row]]:
+    def written(
+        support: set[Leaf], above: Collection[Leaf] = ()
+    ) -> tuple[TrainStepWriter, list[Row], list[Row], list[Row]]:
+        """What writes the step; what stands above the tape, the multiples of the loss, and what is below."""
         writer = TrainStepWriter(generator, train_op)
-        every = sorted({*leaves, *support}, key=lambda leaf: leaf.index)
+        before = trimmed(writer.rows(plan.ordered(above)))
+        every = sorted({*leaves, *support}.difference(above), key=lambda leaf: leaf.index)
         for leaf in every:
             if leaf.defs & _OWN:
                 name = sorted(leaf.defs & _OWN)[0]
@@ -280,9 +287,14 @@ def train_step_method(generator: ModelWriter, train_op: TrainOp) -> Sequence[Row
             if isinstance(update.at.node, ast.Return):
                 writer.at = update.at
                 body += writer.lines(*writer.text(update.call).split("\n"))
-        return writer, body
+        scales = support & plan.slicer.closure(writer.scales, train_op.updates[-1].at.index, "train")
+        if scales - {*above}:  # the tape reads them
+            return written(support, {*above, *scales})
+        multiples = writer.lines(*(f"{name} = {value}" for name, value in writer.scaled.items()))
+        return writer, before, multiples, body
 
-    writer, body = written(generator.lean(support, lambda some: written(some)[1]))
+    lean = generator.lean(support, lambda some: [row for part in written(some)[1:] for row in part])
+    writer, before, multiples, body = written(lean)
     averages = train_op.averages
     if averages is not None:
         variables, steps = writer.all_variables(), ", self.optimizer.iterations" if averages.counted else ""
@@ -297,46 +309,7 @@ def train_step_method(generator: ModelWriter, train_op: TrainOp) -> Sequence[Row
     if replicated:
         check_replicas(plan, train_op, writer.reads_loss)
     named = statements("variables = self.trainable_variables") if writer.names_variables else []
-    multiples = writer.lines(*(f"{name} = {value}" for name, value in writer.scaled.items()))
-    return _step_method(generator, [*named, *body], persistent=writer.derivatives > 1, multiples=multiples)
-
-
-def plain_step_method(generator: ModelWriter) -> Sequence[Row]:
-    """The train step of Keras, for a model that needs the labels, or without metrics."""
-    minimized = statements(
-        """
-        variables = self.trainable_variables
-        self.optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
-        """
-    )
-    return _step_method(generator, minimized)
-
-
-def _step_method(
-    generator: ModelWriter, body: Sequence[Row], persistent: bool = False, multiples: Sequence[Row] = ()
-) -> Sequence[Row]:
-    """A train step whose `body` updates the weights, on the gradients of a tape: those of the loss, or of `multiples` of it."""
-    loss = "loss = self.compute_loss(x, y, y_pred, sample_weight)"
-    metrics = "self.compute_metrics(x, y, y_pred, sample_weight)"
-    return statements(
-        """
-        def train_step(self, data):
-            x, y, sample_weight = {tf}.keras.utils.unpack_x_y_sample_weight(data)
-            with {tf}.GradientTape({persistent}) as tape:
-                y_pred = self(x, {labels}, training=True)
-                {loss}
-                {multiples}
-            {body}
-            return {results}
-        """,
-        tf=generator.shared.tf,
-        results=code('{"loss": self.loss_metric.result()}' if generator.only_evaluates else metrics),
-        persistent=given("persistent=True" if persistent else ""),
-        labels=given(given_labels(generator)),
-        loss=rows(["losses = self.compute_losses(x, y, y_pred)" if generator.plan.partial_losses else loss]),
-        multiples=list(multiples),
-        body=body,
-    )
+    return step_method(generator, [*named, *body], writer.derivatives > 1, multiples, before)
 
 
 def _needed(generator: ModelWriter, train_op: TrainOp, roots: list[Leaf]) -> list[Leaf]:
