@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
+import itertools
 from collections.abc import Callable, Iterable, Sequence, Set
 
 from migrator.analyse.function.body import Body
@@ -21,6 +22,7 @@ from migrator.analyse.statements.copies import is_copied
 from migrator.analyse.statements.effects import effects
 from migrator.analyse.statements.flow import Leaf
 from migrator.analyse.statements.names import reads
+from migrator.analyse.statements.shapes import on_shapes
 from migrator.analyse.statements.support import static_support
 from migrator.analyse.variables.precision import has_double_variables
 from migrator.analyse.variables.scopes import scope_calls
@@ -209,7 +211,9 @@ class ClassWriter:
         flat = {site.attribute: "list" if len(site.loops) == 1 else f"{self.shared.tf}.nest.flatten" for site in listed}
         if not flat:
             return []
-        given = ", ".join(f"{name}={flatten}(self.{name})" for name, flatten in flat.items())
+        held = {site.attribute: f"self.{site.attribute}" for site in listed}
+        held |= {s.attribute: f'getattr(self, "{s.attribute}", ())' for s in listed if _under_a_condition(self.plan, s)}
+        given = ", ".join(f"{name}={flatten}({held[name]})" for name, flatten in flat.items())
         kept = f"self.listed_layers = {self.shared.tf}.train.Checkpoint({given})"
         return rows([LISTED, kept])
 
@@ -333,6 +337,13 @@ class LayerGenerator(ClassWriter):
         required, others = [p for p in every if "=" not in p], [p for p in every if "=" in p]
         by_keyword = [a.arg for a in self.plan.function.args.kwonlyargs if a.arg in required and others]
         return [p for p in required if p not in by_keyword] + others + (["*", *by_keyword] if by_keyword else [])
+
+
+def _under_a_condition(plan: Body, site: Site) -> bool:
+    """Whether a list of layers is made under a condition only, around its loop."""
+    around = itertools.takewhile(lambda frame: not isinstance(frame.node, ast.For), site.leaf.frames)
+    tests = (frame.node for frame in around if isinstance(frame.node, ast.If) and not on_shapes(plan, frame.node))
+    return any(plan.modes.evaluate(node.test, "train") is None for node in tests)
 
 
 def parameter(plan: Body, name: str) -> str:

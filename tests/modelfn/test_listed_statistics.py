@@ -47,3 +47,19 @@ def test_lists_in_lists() -> None:
 )
 def test_others_are_in_checkpoints(body: str) -> None:
     assert "listed_layers" not in migrate(model_fn(body))
+
+
+@pytest.mark.parametrize("option", ["params['deep']", "params['deep'] and params['wide']"])
+def test_a_list_that_an_option_asks_for_may_be_absent(option: str) -> None:
+    lines = LOOP.format(NORM).splitlines()
+    start = next(n for n, line in enumerate(lines) if line.startswith("for "))
+    end = next(n for n, line in enumerate(lines[start + 1 :], start + 1) if not line.startswith((" ", "\t")))
+    inner = [f"    {line}" for line in lines[start:end]]
+    body = "\n".join([*lines[:start], f"if {option}:", *inner, *lines[end:]]) + "\n"
+    text = migrate(model_fn(body))
+    kept = 'batch_normalization_layers=list(getattr(self, "batch_normalization_layers", ()))'
+    assert kept in text
+
+
+def test_a_list_of_a_loop_that_all_modes_run_is_there() -> None:
+    assert "getattr(" not in migrate(model_fn(LOOP.format(NORM)))
