@@ -19,6 +19,7 @@ from migrator.normalise.names import (
     fallback_sizes,
     filled_dicts,
     optional_imports,
+    paired_losses,
     predicted,
     turns_of_keys,
 )
@@ -225,6 +226,7 @@ FUNCTIONS: tuple[Desugaring[OfFunction], ...] = (
     metric_loops.expand,
     metric_turns.expand,
     metric_arms.expand,
+    paired_losses.expand,
     named_ops.expand,
     logged_modes.expand,
     nested_hooks.expand,
