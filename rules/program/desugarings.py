@@ -66,7 +66,7 @@ from ..desugar import (
     unset_arguments,
     unswitched_choices,
 )
-from ..distribute import cluster_sizes
+from ..distribute import cluster_sizes, export_switches
 from ..estimator_calls import idle_sessions, named_results
 from ..experiments import namespaces, run_configs, spelled
 from ..exports import named_placeholders, returned_receivers, split_receivers
@@ -148,6 +148,7 @@ FILES: tuple[Desugaring[OfFiles], ...] = (
     unset_arguments.expand,
     own_configs.expand,
     device_filters.expand,
+    export_switches.expand,
     returned_configs.expand,
     early_replacements.expand,
     replaced_configs.expand,
