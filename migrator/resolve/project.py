@@ -191,10 +191,14 @@ class Project:
             self._given[home.path] = frozenset(found if not listed else listed)
         return self._given[home.path]
 
+    def may_hold(self, name: str) -> bool:
+        """Whether an imported name may be one of the project; most are those of libraries."""
+        return name.startswith(".") or name.partition(".")[0] in self._heads
+
     def module_behind(self, name: str, importer: Module) -> Module | None:
         """The module that a dotted name stands for, also where a package has it under a name of its own."""
-        if name.partition(".")[0] not in self._heads and not name.startswith("."):
-            return None  # most names are those of libraries
+        if not self.may_hold(name):
+            return None
         found = self.module_named(name, importer)
         head, _, last = name.rpartition(".")
         if found is None and head.strip("."):

@@ -100,12 +100,12 @@ class Readers:
         return self._known[module.path]
 
     def _reads(self, module: Module) -> Iterator[tuple[ast.Name, str]]:
-        """The names that a module reads of its imports, with what these import."""
+        """The names that a module reads of its imports from the project, with what these import."""
         starred = bool(module.imports.stars)
         for load, scope in module.analysis.loads:
             holder = scope.lookup(load.id) if starred or load.id in module.analysis.named else None
             for binding in holder.bindings[load.id] if holder is not None else ():
-                if isinstance(binding.node, (ast.Import, ast.ImportFrom)):
+                if isinstance(binding.node, (ast.Import, ast.ImportFrom)) and self.project.may_hold(binding.target):
                     yield load, binding.target
             source = self.project.star_source(module, load.id) if starred and holder is None else None
             if source is not None:

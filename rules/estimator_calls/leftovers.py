@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import os
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -21,25 +22,40 @@ def leftovers(modules: Mapping[str, Module], edits: Iterable[Edit]) -> Iterator[
     for edit in edits:
         by_path.setdefault(edit.path, []).append(edit)
     try:
-        after = {path: _after(modules[path], mine) for path, mine in by_path.items()}
+        after = {path: _Changed(modules[path], mine) for path, mine in by_path.items()}
         yield from _options(modules, after)
         yield from _files(modules, after)
     except (SyntaxError, ValueError):  # edits that nothing can make, which the engine tells of
         return
 
 
-def _after(module: Module, edits: list[Edit]) -> Module:
-    """A file with its edits, which is parsed already if it was laid out so."""
-    text = splice(module.source, edits).decode("utf-8", "surrogatepass")
-    laid_out: Module | None = module.memo.get("laid out")
-    return laid_out if laid_out is not None and laid_out.text == text else Module(module.path, text)
+class _Changed:
+    """A file, and what its edits make of it."""
+
+    def __init__(self, module: Module, edits: list[Edit]) -> None:
+        self._module = module
+        self._edits = edits
+
+    @functools.cached_property
+    def result(self) -> Module:
+        """The file with its edits, which is parsed already if it was laid out so."""
+        text = splice(self._module.source, self._edits).decode("utf-8", "surrogatepass")
+        laid_out: Module | None = self._module.memo.get("laid out")
+        return laid_out if laid_out is not None and laid_out.text == text else Module(self._module.path, text)
+
+    def keeps(self, node: ast.expr | ast.stmt) -> bool:
+        """Whether no edit touches a node, so that it is in the result as well: most need no look at that."""
+        start, end = self._module.span(node)
+        return all(edit.end < start or end < edit.start for edit in self._edits)
 
 
-def _files(modules: Mapping[str, Module], after: Mapping[str, Module]) -> Iterator[tuple[Module, ast.AST, str]]:
+def _files(modules: Mapping[str, Module], after: Mapping[str, _Changed]) -> Iterator[tuple[Module, ast.AST, str]]:
     """Files whose functions and classes all went elsewhere."""
-    for path, new in after.items():
-        held, left = ([s for s in module.tree.body if not _says_nothing(s)] for module in (modules[path], new))
-        if held and not left and os.path.basename(path) != "__init__.py":
+    for path, changed in after.items():
+        held = [statement for statement in modules[path].tree.body if not _says_nothing(statement)]
+        if not held or os.path.basename(path) == "__init__.py" or any(map(changed.keeps, held)):
+            continue
+        if all(map(_says_nothing, changed.result.tree.body)):
             yield (
                 modules[path],
                 held[0],
@@ -53,26 +69,33 @@ def _says_nothing(statement: ast.stmt) -> bool:
     return text or isinstance(statement, (ast.Import, ast.ImportFrom))
 
 
-def _options(modules: Mapping[str, Module], after: Mapping[str, Module]) -> Iterator[tuple[Module, ast.AST, str]]:
+def _options(modules: Mapping[str, Module], after: Mapping[str, _Changed]) -> Iterator[tuple[Module, ast.AST, str]]:
     """Calls like ``DEFINE_string("name", …)`` and ``add_argument("--name")`` whose option something read before alone."""
     defined = [(module, call) for module in modules.values() for call in module.nodes(ast.Call) if _defined(call)]
     if not defined or any(each in module.source for module in modules.values() for each in _WHOLE):
         return
+    names = {_defined(call) for _, call in defined}
     before, left = set[str](), set[str]()
     for path, module in modules.items():
-        before |= _named(module)
-        left |= _named(after.get(path, module))
+        changed = after.get(path)
+        found = [(name, node) for name, node in _named(module) if name in names]
+        before.update(name for name, _ in found)
+        left.update(name for name, node in found if changed is None or changed.keeps(node))
+    for changed in after.values() if not before <= left else ():
+        left.update(name for name, _ in _named(changed.result))
     for module, call in defined:
         if (name := _defined(call)) in before - left:
             yield module, call, f"nothing reads the option `{name}` any more"
 
 
-def _named(module: Module) -> set[str]:
+def _named(module: Module) -> Iterator[tuple[str, ast.expr]]:
     """Attributes that a file reads, and what its strings may name."""
     defined = {call.args[0] for call in module.nodes(ast.Call) if _defined(call)}
-    constants = (node for node in walk(module.tree) if isinstance(node, ast.Constant) and node not in defined)
-    texts = {node.value for node in constants if isinstance(node.value, str)}
-    return texts | {n.attr for n in module.nodes(ast.Attribute) if isinstance(n.ctx, ast.Load)}
+    for node in walk(module.tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in defined:
+            yield node.value, node
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+            yield node.attr, node
 
 
 def _defined(call: ast.Call) -> str:

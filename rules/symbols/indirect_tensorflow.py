@@ -149,8 +149,8 @@ def _inside(statement: ast.ImportFrom, alias: ast.alias) -> str:
 
 def _meant(home: Module, name: str) -> Optional[str]:
     """Which TensorFlow a name of a file is: that of version 1 where it may be either; None where it is something else."""
-    if not home.mentions_tensorflow:
-        return None
+    if not home.mentions_tensorflow or re.search(rb"^(def|class) +%s\b" % name.encode(), home.source, re.MULTILINE):
+        return None  # a file that is only looked into need not be parsed for that
     root = home.analysis.root
     bound = root.bindings.get(name, ())
     if any(isinstance(binding.node, ast.Assign) and binding.alias is None and not binding.is_none for binding in bound):
