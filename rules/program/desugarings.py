@@ -69,7 +69,7 @@ from ..desugar import (
 from ..distribute import cluster_sizes, export_switches
 from ..estimator_calls import idle_sessions, named_results
 from ..experiments import namespaces, run_configs, spelled
-from ..exports import named_placeholders, returned_receivers, split_receivers
+from ..exports import named_placeholders, returned_receivers, scoped_placeholders, split_receivers
 from ..hooks import logged_modes, logging_classes, made_hooks, nested_hooks, writer_caches
 from ..initializers import chosen_initializers, own_initializers
 from ..inputs import (
@@ -170,6 +170,7 @@ FILES: tuple[Desugaring[OfFiles], ...] = (
     fed_iterators.expand,
     rebound_inputs.expand,
     read_batches.expand,
+    scoped_placeholders.expand,
     named_placeholders.expand,
     split_receivers.expand,
 )
