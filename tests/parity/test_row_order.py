@@ -81,3 +81,13 @@ def test_nothing_is_written(tmp_path: Path) -> None:
     result = CliRunner().invoke(checkpoint, order, catch_exceptions=False)
     assert result.exit_code == 2 and "program.py:7: this lookup takes the rows" in result.output
     assert "--rows-by-id" in result.output and not (tmp_path / "new").exists()
+
+
+def test_a_layer_of_that_name_is_no_lookup(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    made = "class Net:\n    def __init__(self):\n        self.embedding_lookup = {made}\n\n"
+    called = "    def call(self, ids):\n        return self.embedding_lookup(ids)\n\n\npartitioner = None\n"
+    program.write_text(made.format(made="EmbeddingLookup(8)") + called)
+    assert lookup_in_turn(tmp_path) is None
+    program.write_text(made.format(made="tf.nn.embedding_lookup") + called)
+    assert lookup_in_turn(tmp_path) == "program.py:6"

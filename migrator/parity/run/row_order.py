@@ -33,10 +33,18 @@ def lookup_in_turn(folder: Path, start: str = "") -> str | None:
             tree = syntax_tree(script(text) if path.suffix == SUFFIX else text)
         except (SyntaxError, ValueError, Unusable):
             continue
+        layers = _layers(tree)
         for node in walk(tree):
-            if isinstance(node, ast.Call) and _name(node.func) in _LOOKUPS and not _in_blocks(node):
+            own = isinstance(node, ast.Call) and ast.unparse(node.func) in layers
+            if isinstance(node, ast.Call) and _name(node.func) in _LOOKUPS and not own and not _in_blocks(node):
                 return f"{path.relative_to(folder)}:{node.lineno}"
     return None
+
+
+def _layers(tree: ast.Module) -> set[str]:
+    """The attributes that hold what a call made, such as a layer: ``self.embedding_lookup = EmbeddingLookup(…)``."""
+    made = [node for node in walk(tree) if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)]
+    return {ast.unparse(each) for node in made for each in node.targets if isinstance(each, ast.Attribute)}
 
 
 def _with(start: str, texts: dict[Path, bytes]) -> set[str]:
