@@ -50,6 +50,9 @@ class Checkpoints(tf.keras.callbacks.Callback):
         if not tf.train.load_checkpoint(path).has_tensor("_CHECKPOINTABLE_OBJECT_GRAPH"):
             raise ValueError(f"{path} is of TensorFlow 1: convert it with `migrate checkpoint`, or change model_dir.")
         log_info("Restoring parameters from %s", path)
+        made = all(layer.built for layer in self.model._flatten_layers())
+        if hasattr(tf.keras, "ops") and made and not self.model.optimizer.built:
+            self.model.optimizer.build(self.model.trainable_variables)  # with Keras 3 it holds those of layers in lists
         found = {id(node) for node in tf.train.CheckpointView(path).match(self.checkpoint).values()}
         found |= {id(variable) for metric in self.model.metrics for variable in metric.variables}  # need not be saved
         nodes = list(tf.train.TrackableView(self.checkpoint).descendants())

@@ -64,7 +64,8 @@ def export_saved_model(
         raise ValueError(f"Couldn't find trained model at {model.run_config.model_dir}.")
     model.run_state.checkpoints.restore(checkpoint_path)
     exported, resource = tf.Module(), tf.saved_model.experimental.TrackableResource
-    tables = [part for part in tf.train.TrackableView(model).descendants() if isinstance(part, resource)]
+    views = map(tf.train.TrackableView, model._flatten_layers())  # of each: with Keras 3 models do not look into lists
+    tables = {id(part): part for view in views for part in view.descendants() if isinstance(part, resource)}.values()
     variables = [v if isinstance(v, tf.Variable) else v.value for v in model.variables]  # those inside, with Keras 3
     exported.parts = [*variables, *tables]  # without the optimizer
     export_dir_base = os.fspath(export_dir_base)
