@@ -265,3 +265,18 @@ def test_sums_of_gradients_are_in_the_order_of_the_old_weights() -> None:
     assert made == ["of kernel", "of bias", "of table"]
     assert as_partners(sums[:2], old, pairs, [table, kernel, bias]) == sums[:2]  # which may be of any two
     assert as_partners(sums, old, pairs[:2], [table, kernel, bias]) == sums
+
+
+def test_variables_of_one_layer_pair_whatever_these_are_called() -> None:
+    old = variables(("linear_model/a_X_b/weights", (9, 1)), ("linear_model/b_X_c/weights", (9, 1)))
+    new = variables(("model/b_X_c/embedding_weights", (9, 1)), ("model/a_X_b/embedding_weights", (9, 1)))
+    assert [(pair.old.name[13:14], pair.new.name[6:7], pair.how) for pair in match(old, new)] == [
+        ("a", "a", "name"),
+        ("b", "b", "name"),
+    ]
+
+
+def test_layers_that_are_numbered_or_hold_several_of_a_size_do_not_pair_by_their_names() -> None:
+    old = variables(("dense/w1", (4, 4)), ("dense_1/w1", (4, 4)), ("out/u", (3,)), ("out/v", (3,)))
+    new = variables(("dense_1/q", (4, 4)), ("dense_2/q", (4, 4)), ("out/r", (3,)), ("out/s", (3,)))
+    assert {pair.how for pair in match(old, new)} == {"order"}

@@ -127,7 +127,7 @@ def match(
             )
     left = [v for v in old if all(v is not pair.old for pair in pairs)]
     right = [v for v in new if all(v is not pair.new for pair in pairs)]
-    for by in (_by_full_name, _by_name, _by_full_name):
+    for by in (_by_full_name, _by_name, _by_full_name, _by_layer):
         for pair in by(left, right):
             pairs.append(pair)
         left = [v for v in left if all(v is not pair.old for pair in pairs)]
@@ -238,6 +238,18 @@ def _by_name(
         if right is not None and backwards[id(right)] is left:
             result.append(Pair(left, right, "name"))
     return result
+
+
+def _by_layer(old: Sequence[Variable], new: Sequence[Variable]) -> list[Pair]:
+    """Pairs of the one variable of each size in layers of one name, whatever the variables are called: Keras 3 calls the
+    weights of a linear model ``age/embedding_weights``, TensorFlow 1 ``linear_model/age/weights``."""
+    groups: dict[Any, tuple[list[Variable], list[Variable]]] = defaultdict(lambda: ([], []))
+    for side, variables in enumerate((old, new)):
+        for variable in variables:
+            layer = normalise(variable.name)[-2:-1]
+            if layer and re.sub(r"_\d+$", "", layer[0]) not in _NUMBERED:
+                groups[layer, _size(variable), variable.trainable][side].append(variable)
+    return [Pair(lefts[0], rights[0], "name") for lefts, rights in groups.values() if len(lefts) == len(rights) == 1]
 
 
 def _by_order(old: Sequence[Variable], new: Sequence[Variable], ordered: bool) -> list[Pair]:
