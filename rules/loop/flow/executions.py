@@ -16,6 +16,8 @@ MOST_TOGETHER = 100
 """Steps in a call, where nothing waits for one between."""
 _SIZES = (MOST_TOGETHER, 50, 20, 10)
 """Numbers of steps that people take to log, to save and to train. A tenth of the calls leaves a tenth of their cost."""
+_LOGGED = 50
+"""The least steps in a call where lines are logged: an Estimator logs the first of so many steps, a callback the last one."""
 _LONG = 200
 """Steps from which a training gains by it: a call saves about a millisecond a step where a model is small, nothing where it is
 large, and its graph takes up to half a second more to be made."""
@@ -29,7 +31,10 @@ def steps_together(project: Project, uses: list[Use]) -> int:
     if longest < _LONG:
         return 1
     awaited = _awaited(uses)
-    fitting = [size for size in _SIZES if all(number % size == 0 for number in awaited)] if awaited is not None else []
+    if awaited is None:
+        return 1
+    least = _LOGGED if any(use.logged for use in uses) else 1
+    fitting = [size for size in _SIZES if size >= least and all(number % size == 0 for number in awaited)]
     dividing = [size for size in fitting if longest % size == 0]  # else no callback sees the last steps with Keras 3
     return (dividing or fitting or [1])[0]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 
 import pytest
@@ -169,13 +170,15 @@ def test_steps_are_not_grouped_where_training_may_end_amid_a_group() -> None:
 
 
 @pytest.mark.parametrize(
-    "every, limit, grouped", [(100, 3000, True), (100, 300, False), (100, 2550, False), (50, 3000, False)]
+    "every, limit, together",
+    [(100, 3000, 100), (100, 300, 100), (100, 100, 1), (100, 2550, 1), (50, 3000, 50), (25, 3000, 1)],
 )
-def test_steps_are_grouped_where_epochs_hold_whole_groups(every: int, limit: int, grouped: bool) -> None:
+def test_steps_are_grouped_where_epochs_hold_whole_groups(every: int, limit: int, together: int) -> None:
     config = f", config=tf.estimator.RunConfig(save_checkpoints_steps={every})"
     estimator = f'estimator = tf.estimator.Estimator(model_fn, params={{"units": 1}}{config})\n'
     text = migrate(MODEL + estimator + SPECS.replace("20", str(limit)))
-    assert ("steps_per_execution=100" in text) is grouped
+    found = re.search(r"steps_per_execution=(\d+)", text)
+    assert (int(found[1]) if found else 1) == together
 
 
 def counted(text: str, data: str = "make_input_fn(8, 9)()") -> str:
