@@ -183,9 +183,9 @@ class BridgeRewrite(ProgramRewrite):
         self._driver(made.module).remark(made.call, ALONE)
         self.several = False
 
-    def _compiled(self, module: Module, renderer: Renderer, together: int) -> dict[ast.Call, Callable[[str], str]]:
+    def _compiled(self, module: Module, renderer: Renderer, loop: Loop) -> dict[ast.Call, Callable[[str], str]]:
         calls = (construction.call for construction in self.constructions if construction.module is module)
-        return dict.fromkeys(calls, graph_loops.compiled(1 if self._is_hooked else together))
+        return dict.fromkeys(calls, graph_loops.compiled(1 if self._is_hooked else loop.together))
 
     @property
     def _is_hooked(self) -> bool:

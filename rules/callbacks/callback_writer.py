@@ -11,11 +11,11 @@ from migrator.analyse.function.translate import is_none
 from ..exports.exportwriter import ExportWriter
 from ..loop.inputs import Input
 from ..loop.loop import Loop
-from ..loop.making import Names
 from ..loop.page import Page
 from ..loop.places import is_simple
 from ..loop.specs import Validation
 from ..loop.use import Use
+from ..loop.writing.making import Names
 from .early_stops import EarlyStop, epochs
 from .elements import Condition
 from .evaluators import EVALUATES, SELDOM, VALIDATES, Asked, Evaluator

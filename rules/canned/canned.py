@@ -34,7 +34,7 @@ _WIDE_DEEP = (
     "dnn_activation_fn dnn_dropout"
 )
 _WIDE_DEEP_END = "input_layer_partitioner config warm_start_from loss_reduction batch_norm linear_sparse_combiner"
-_PARTITIONERS = ("input_layer_partitioner", "partitioner")
+PARTITIONERS = ("input_layer_partitioner", "partitioner")
 
 
 @dataclass(frozen=True)
@@ -109,14 +109,14 @@ def arguments_of(call: ast.Call, name: str, dialect: str) -> dict[str, ast.expr]
     """The arguments by parameter. Raises Unsupported."""
     signature = CANNED[name].signature
     if dialect == "v2":
-        signature = " ".join(word for word in signature.split() if word not in _PARTITIONERS)
+        signature = " ".join(word for word in signature.split() if word not in PARTITIONERS)
     return bind(call, f"{signature} more_metrics forwarded", "tf." + name.split(".", 1)[1])
 
 
 def replaced(construction: Construction) -> Iterator[ast.AST]:
     """What stands in arguments that go or become text."""
     for keyword in construction.call.keywords:
-        if keyword.arg in (*_PARTITIONERS, "loss_reduction"):
+        if keyword.arg in (*PARTITIONERS, "loss_reduction"):
             yield from walk(keyword.value)
 
 
@@ -142,7 +142,7 @@ def rewrite(
     for at, argument in enumerate(arguments(call)):
         value = argument.value if isinstance(argument, ast.keyword) else argument
         name = names[id(value)]
-        if (name == "warm_start_from" and not warm) or name in _PARTITIONERS:
+        if (name == "warm_start_from" and not warm) or name in PARTITIONERS:
             doomed.append(at)
             if not is_none(value):
                 remark(

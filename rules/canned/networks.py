@@ -16,16 +16,16 @@ from ..inputs.feature_columns import SHARED
 from ..inputs.foreign_columns import refuse_foreign_columns
 from ..inputs.number_columns import only_numbers
 from ..loop.variables import OfCanned
-from .canned import arguments_of
+from .canned import PARTITIONERS, arguments_of
 from .head_arguments import head_of
 from .heads import Head
 
 _HEAD = "model_dir config n_classes label_dimension loss_reduction weight_column label_vocabulary head"
 _UNDERSTOOD = {
-    "DNN": f"{_HEAD} hidden_units feature_columns optimizer activation_fn dropout batch_norm",
-    "Linear": f"{_HEAD} feature_columns optimizer sparse_combiner",
-    "DNNLinearCombined": f"{_HEAD} linear_feature_columns linear_optimizer dnn_feature_columns dnn_optimizer "
-    "dnn_hidden_units dnn_activation_fn dnn_dropout batch_norm linear_sparse_combiner",
+    "DNN": f"{_HEAD} input_layer_partitioner hidden_units feature_columns optimizer activation_fn dropout batch_norm",
+    "Linear": f"{_HEAD} partitioner feature_columns optimizer sparse_combiner",
+    "DNNLinearCombined": f"{_HEAD} input_layer_partitioner linear_feature_columns linear_optimizer dnn_feature_columns "
+    "dnn_optimizer dnn_hidden_units dnn_activation_fn dnn_dropout batch_norm linear_sparse_combiner",
     "Baseline": f"{_HEAD} optimizer",
 }
 KINDS_OF_NETWORKS = {f"{part}{head}": part for part in _UNDERSTOOD for head in ("Classifier", "Regressor", "Estimator")}
@@ -117,6 +117,11 @@ class Network:
         value = self.given.get(name)
         literal = isinstance(value, ast.Constant) and isinstance(value.value, (int, float))
         return "" if value is None else name if literal else f"{name} or 0.0"
+
+    @property
+    def partitioner(self) -> ast.expr | None:
+        """What parameter servers share its variables by."""
+        return next((self.given[name] for name in PARTITIONERS if name in self.given), None)
 
     @property
     def settings(self) -> dict[str, ast.expr]:

@@ -6,14 +6,8 @@ import ast
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from migrator.analyse.function.errors import Unsupported
-from migrator.analyse.function.plan import Plan
 from migrator.analyse.function.translate import is_none
-from migrator.analyse.layers.statistics import has_moving_statistics
-from migrator.analyse.training.trainop import train_op
-from migrator.analyse.variables.partitioners import has_partitioners
 from migrator.resolve.module import Module
-from migrator.resolve.text import Spans
 
 from ..callbacks.keras_callbacks import Hooks
 from ..loop.flow.results import READ
@@ -22,15 +16,13 @@ from ..loop.loop import Distribution, Loop, NotPlain
 from ..loop.places import has_its_line
 from ..loop.plan import of_one_device
 from ..loop.use import Use
+from .trained import SPOKEN, Trained
 
 _STRATEGIES = ("tensorflow.distribute.", "tensorflow.contrib.distribute.")
 _ON_ONE_MACHINE = frozenset({"MirroredStrategy", "OneDeviceStrategy"})
 _ARRAYS = frozenset(f"tensorflow.estimator.inputs.{name}_input_fn" for name in ("numpy", "pandas"))
-_GATHERS = frozenset({"tensorflow.gather", "tensorflow.gather_nd"})
-"""What does not read variables in parts row by row."""
 _LINES = (ast.Lambda, ast.IfExp, ast.BoolOp, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 """Expressions that are not computed with their statement, or more than once."""
-_SPOKEN = "it may train on several devices or machines"
 _WORDS_OF_STRATEGIES = frozenset({"Strategy", "get_strategy", "distribute", "input_context"})
 
 
@@ -42,16 +34,19 @@ class _Values:
     nones: tuple[ast.expr, ...]
 
 
-def distributed(loop: Loop, plans: Sequence[Plan], words: Collection[str] | None, asked: bool) -> Loop | NotPlain:
+def distributed(
+    loop: Loop, models: Sequence[Trained], words: Collection[str] | None, asked: bool, apart: bool
+) -> Loop | NotPlain:
     """The same loop on the devices and machines of which a program speaks with `words`; None: with others, too.
 
-    Where it does with none, a cluster may be `asked` for.
+    Where it does with none, a cluster may be `asked` for. `apart`: what is written shows that a cluster has to evaluate models
+    apart from `fit`.
     """
-    plan = plans[0]
+    model = models[0]
     if words is None:
-        return NotPlain(_SPOKEN)
-    if len(plans) > 1 or len(loop.sources) > 1 or not loop.is_local(loop.first) or len(loop.modules) > 1:
-        return NotPlain("Estimators on several devices or machines that are not held by one name")
+        return NotPlain(SPOKEN)
+    if len(models) > 1 or len(loop.sources) > 1:
+        return NotPlain("several Estimators on several devices or machines")
     if any(use.unlimited or (use.validation is not None and use.validation.unlimited) for use in loop.uses):
         return NotPlain("a number of steps that may be None, on several devices or machines")
     if any(
@@ -74,23 +69,30 @@ def distributed(loop: Loop, plans: Sequence[Plan], words: Collection[str] | None
     if any(not e.final for use in loop.uses if use.every is not None for e in use.exporters):
         return NotPlain("exports amid a training, on several devices or machines")
     exported = bool(loop.exports) or any(use.exporters for use in loop.uses)
-    if any(use.module.resolve(part) in _ARRAYS for use in loop.uses for part in _functions(use)):
-        return NotPlain("arrays of an input function, on several devices or machines")
     if loop.first.starts:
         return NotPlain("values of a checkpoint, on several devices or machines")
     if loop.on_tpu:
         return NotPlain("a TPU beside other devices or machines")
     if strategy is None:
         if not words and not asked:  # it spoke of TPUs
-            return NotPlain(_SPOKEN)
-        servers = has_partitioners(plan)
+            return NotPlain(SPOKEN)
         loop = replace(loop, uses=tuple(_by_epochs(use) for use in loop.uses))
-        reason = _SPOKEN if set(words) & _WORDS_OF_STRATEGIES else _of_training(plan)
-        reason = reason or _of_cluster(loop, plan) or (_of_servers(plan) if servers else _of_workers(loop))
-        told = Distribution(None, (), not servers and has_moving_statistics(plan), servers)
-        return NotPlain(reason) if reason else replace(loop, distribution=told, together=1, arrays=())
+        reason = SPOKEN if set(words) & _WORDS_OF_STRATEGIES else model.step
+        reason = (
+            reason
+            or _of_cluster(loop, model, apart or model.canned)
+            or (model.parts if model.servers else _of_workers(loop))
+        )
+        told = Distribution(None, (), not model.servers and model.moving, model.servers, apart or model.canned)
+        return NotPlain(reason) if reason else replace(loop, distribution=told, together=1)
+    if any(use.module.resolve(part) in _ARRAYS for use in loop.uses for part in _functions(use)):
+        return NotPlain("arrays of an input function, on several devices or machines")
+    if model.canned:
+        return NotPlain(SPOKEN)
     if not set(words) <= _WORDS_OF_STRATEGIES:
         return NotPlain("a strategy of the program beside a cluster of TF_CONFIG")
+    if not loop.is_local(loop.first) or len(loop.modules) > 1:
+        return NotPlain("an Estimator with a strategy of the program that is not held by one name")
     if not isinstance(loop.first.module.parent(loop.first.construction.call), ast.Assign):
         return NotPlain("an Estimator with a strategy that is annotated")
     if loop.first.params and any(_has(use, loop.first.params) for use in loop.uses):
@@ -102,8 +104,8 @@ def distributed(loop: Loop, plans: Sequence[Plan], words: Collection[str] | None
         return NotPlain(reason)
     if exported:
         return NotPlain("exports under a strategy of the program")
-    distribution = Distribution(strategy, values.nones, has_moving_statistics(plan))
-    reason = _of_training(plan) or _of_replicas(loop, plan)
+    distribution = Distribution(strategy, values.nones, model.moving)
+    reason = model.step or _of_replicas(loop, model.moving)
     return NotPlain(reason) if reason else replace(loop, distribution=distribution, together=1, arrays=())
 
 
@@ -157,20 +159,8 @@ def _has(use: Use, params: str) -> bool:
     return any(isinstance(value, ast.Name) and value.id == params for value in given)
 
 
-def _of_training(plan: Plan) -> str:
-    """Why a step of training is not what Keras does on replicas: it adds gradients up before an optimizer sees them."""
-    try:
-        training = train_op(plan)
-    except Unsupported:
-        return _SPOKEN  # told where the model is written
-    if training is not None and not training.plain:
-        return "a train op that does more than to minimize the loss, on several devices"
-    return ""
-
-
-def _of_replicas(loop: Loop, plan: Plan) -> str:
+def _of_replicas(loop: Loop, moving: bool) -> str:
     """Why data that replicas share are not those that they get from an Estimator."""
-    moving = has_moving_statistics(plan)
     for use in loop.uses:
         if use.method == "train":
             ended = use.limit is None and use.every is None and use.input.data.ends
@@ -183,9 +173,9 @@ def _of_replicas(loop: Loop, plan: Plan) -> str:
     return ""
 
 
-def _of_cluster(loop: Loop, plan: Plan) -> str:
+def _of_cluster(loop: Loop, model: Trained, apart: bool) -> str:
     """Why workers and parameter servers of TF_CONFIG do not train as those of an Estimator."""
-    if "make_strategy" in plan.module.bound_names:
+    if "make_strategy" in model.module.bound_names:
         return "a function of its own that makes strategies"
     for use in loop.uses:
         data = use.input.data
@@ -193,13 +183,21 @@ def _of_cluster(loop: Loop, plan: Plan) -> str:
             return "steps of a cluster that somebody counts"
         if use.method == "train" and not _is_counted(use):
             return "a number of steps that a cluster does not know"
-        if use.method == "evaluate" and not (data.ends or (data.ends is False and use.limit is not None)):
+        if use.method == "evaluate" and not _is_known(data.ends, use.limit):
             return "evaluations on data that may have no end"
+        if apart and use.validation is not None:
+            if not _is_known(use.validation.input.data.ends, use.validation.limit):
+                return "evaluations on data that may have no end"
         inside = any(isinstance(outer, _LINES) for outer in use.module.ancestors(use.call))
         evaluates = use.method == "evaluate" or use.validation is not None
         if evaluates and (inside or not has_its_line(use.module, use.call)):
             return "evaluations in the line of another statement"
     return ""
+
+
+def _is_known(ends: bool | None, limit: ast.expr | int | None) -> bool:
+    """Whether the number of batches of an evaluation is to be had before it."""
+    return bool(ends) or (ends is False and limit is not None)
 
 
 def _by_epochs(use: Use) -> Use:
@@ -233,15 +231,6 @@ def _of_workers(loop: Loop) -> str:
     return ""
 
 
-def _of_servers(plan: Plan) -> str:
-    """Why parameter servers do not do as those of an Estimator."""
-    spans = Spans([plan.module.span(plan.function)])
-    references = ((plan.module.span(node), name) for node, name in plan.module.references())
-    if any(name in _GATHERS and spans.hold(span) for span, name in references):
-        return "rows that are gathered from a variable in parts"
-    return ""
-
-
 def _may_restore(use: Use) -> bool:
     """Whether the newest checkpoint, which has the means over replicas, may be read before a use."""
     return use.saves and has_its_line(use.module, use.call)
@@ -252,7 +241,8 @@ def why_not_after_all(loop: Loop, models: Iterable[str]) -> str:
     if loop.distribution is None or all(use.method != "evaluate" and use.validation is None for use in loop.uses):
         return ""
     told = loop.distribution
-    if told.on_cluster and all(use.validation is None or told.evaluates_behind(use) for use in loop.uses):
+    behind = all(use.validation is None or told.evaluates_behind(use) for use in loop.uses)
+    if told.calls_evaluations or (told.on_cluster and behind):
         return ""
     if any("def compute_loss(" in text for text in models):
         return "a mean over the examples of a batch, of which replicas may have none"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from migrator.rewrite import Replace, expr
 from migrator.vocabulary.diagnostics import Edit
@@ -16,14 +16,22 @@ from ..loop.use import Use
 
 
 class Spread:
-    """Writes what has to do with the strategy of a loop; its model is called `model`."""
+    """Writes what has to do with the strategy of a loop. `called` says what its model is called at a use, or where it is made,
+    and `data` writes the dataset of an input function."""
 
-    def __init__(self, distribution: Distribution, loop: Loop, page: Page, model: str) -> None:
+    def __init__(
+        self,
+        distribution: Distribution,
+        loop: Loop,
+        page: Page,
+        called: Callable[[Use | None], str],
+        data: Callable[[Input], str],
+    ) -> None:
         self.distribution = distribution
         self.page = page
         self.module = page.module
         self.loop = loop
-        self.model = model
+        self.called, self._data = called, data
         node = distribution.strategy
         self.makes_model = node is not None
         """Whether the program makes its model in the scope of a strategy that it has."""
@@ -53,7 +61,7 @@ class Spread:
         """The lines that make the model."""
         node, call = self.distribution.strategy, self.loop.first.construction.call
         assert node is not None
-        made = f"{self.model} = {self.page.text(call)}"
+        made = f"{self.called(None)} = {self.page.text(call)}"
         if '"""' not in made and "'''" not in made:
             made = made.replace("\n", f"\n{self.page.unit}")
         lines, scope = [], self.name
@@ -67,17 +75,18 @@ class Spread:
     def _strategy(self, use: Use) -> str:
         """The strategy where the model is trained."""
         if not self.makes_model:
-            return f"{self.model}.distribute_strategy"
+            return f"{self.called(use)}.distribute_strategy"
         scope = self.module.scope(self.loop.first.construction.call)
         here = self.module.scope(use.call).lookup(self.name) is scope.lookup(self.name)
         known = self._stands_alone or not self.distribution.nones
-        return self.name if here and known else f"{self.model}.distribute_strategy"
+        return self.name if here and known else f"{self.called(use)}.distribute_strategy"
 
     def data(self, use: Use) -> str:
         """The data of a training, of which each replica takes whole batches; they never end, as no worker may come to an end."""
         node, taken = use.input.function, use.input.takes_context
         endless = "" if use.limit is not None else ".repeat()"
-        function = f"lambda context: {use.input.written(self.module, self.page.text, 'context', self.page.tf)}{endless}"
+        given = use.input.written(self.module, self.page.text, "context", self.page.tf)
+        function = f"lambda context: {given if taken else self._data(use.input)}{endless}"
         if taken and isinstance(node, (ast.Name, ast.Attribute)) and not use.input.given:
             function = self.page.text(node)
         return f"{self._strategy(use)}.distribute_datasets_from_function({function})"
@@ -92,7 +101,7 @@ class Spread:
         reaching = [each for each in before if exclusive(self.module, each.call, use.call) is None]
         again = use.repeated and any(map(self._evaluates, self.loop.uses))
         if again or any(map(self._evaluates, reaching[-1:])):
-            return [f"{self.model}.steps_per_execution = 1"]
+            return [f"{self.called(use)}.steps_per_execution = 1"]
         return []
 
     def _evaluates(self, use: Use) -> bool:
@@ -102,11 +111,11 @@ class Spread:
     def _by_one(self, use: Use, data: Input, limit: ast.expr | int | None) -> list[str]:
         """The lines by which one worker evaluates all batches of some data, or so many of them."""
         text, steps = limit if isinstance(limit, int) or limit is None else self.page.text(limit), self._steps(use)
-        own = data.written(self.module, self.page.text, tf=self.page.tf)
+        own = self._data(data)
         number = self.count(data, own if text is None else f"{own}.take({text})") if data.data.ends else str(text)
         return [
             f"{steps} = {number}",
-            f"{self.model}.steps_per_execution = {steps}  # by one worker, as each reads the data from their start",
+            f"{self.called(use)}.steps_per_execution = {steps}  # by one worker, as each reads the data from their start",
         ]
 
     @staticmethod
@@ -143,7 +152,21 @@ class Spread:
             return []
         lines = [restoring] if self.distribution.evened and use.saves else []
         lines += self._by_one(use, use.validation.input, use.validation.limit)
-        return [*lines, f"{self.model}.evaluate({self.evaluation(use, data)})"]
+        return [*lines, f"{self.called(use)}.evaluate({self.evaluation(use, data)})"]
+
+    def amid(self, use: Use, data: str) -> tuple[list[str], list[str]]:
+        """The lines above a training by epochs, and those at the end of each epoch, that evaluate it on `data`; none where `fit`
+        does."""
+        if use.validation is None or not self.distribution.calls_evaluations:
+            return [], []
+        count, alone = self._by_one(use, use.validation.input, use.validation.limit)
+        results = self.module.unused_name("results", use.call)
+        return [count], [
+            alone,
+            f"{results} = {self.called(use)}.evaluate({self.evaluation(use, data)}, return_dict=True)",
+            f"{self.called(use)}.steps_per_execution = 1",
+            f'logs.update({{f"val_{{name}}": value for name, value in {results}.items()}})',
+        ]
 
     def _steps(self, use: Use) -> str:
         return self.module.unused_name("steps", use.call)

@@ -13,9 +13,9 @@ from migrator.vocabulary.diagnostics import Edit
 from ..callbacks.functions import EPOCH, Functions
 from ..loop.comments import comments
 from ..loop.flow.restores import Restores
-from ..loop.making import Names
 from ..loop.page import Page
 from ..loop.use import Use
+from ..loop.writing.making import Names
 from .comparisons import BEST, CURRENT, inlined
 from .exporters import Exporter
 from .exports import Export

@@ -40,6 +40,10 @@ class Distribution:
     servers: bool = False
     """Whether a cluster is one of parameter servers, since there is a partitioner."""
 
+    calls_evaluations: bool = False
+    """Whether evaluations amid a training are calls at the ends of its epochs: the model computes its metrics itself, which
+    parameter servers pass over in those of `fit`."""
+
     @property
     def has_workers(self) -> bool:
         """Whether workers of TF_CONFIG may keep equal variables: all of them save then, the first one for good."""
@@ -134,6 +138,20 @@ class Loop:
         return any(data.ends is not False and not data.counted for data in evaluated)
 
     @property
+    def evaluates_amid(self) -> bool:
+        """Whether `fit` evaluates a model while it trains."""
+        told = self.distribution
+        if told is not None and told.calls_evaluations:
+            return False
+        validated = (use for use in self.uses if use.validation is not None)
+        return any(told is None or not told.evaluates_behind(use) for use in validated)
+
+    @property
+    def validates(self) -> bool:
+        """Whether a training evaluates its model."""
+        return any(use.validation is not None or use.hooks.evaluators or use.listens for use in self.uses)
+
+    @property
     def on_tpu(self) -> bool:
         """Whether it trains on a TPU, if it is told so."""
         return any(source.settings.tpu.use is not None for source in self.sources)
@@ -192,7 +210,7 @@ class Loop:
     def restores_by_optimizers(self) -> bool:
         """Whether optimizers have all trainable weights when checkpoints are restored, or Keras 3 runs nothing of it."""
         saved = [source for source in self.sources if source.settings.directory is not None]
-        made = (bool(self.built(s)) and s.weights is not None and s.weights.stepped for s in saved)
+        made = (bool(self.built(source)) and all(each.has_slots for each in self.built(source)) for source in saved)
         return self.distribution is not None or all(made)
 
     def source(self, construction: Construction) -> Source:

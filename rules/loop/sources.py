@@ -66,6 +66,8 @@ class Kind:
     """Whether its step counts some of the batches only, as where gradients are summed up."""
     rates: tuple[str, ...] = ()
     """Attributes of it with those optimizers whose learning rate is a number that each run may be given anew."""
+    partitioner: ast.expr | None = None
+    """What parameter servers share its variables by, if that is an argument of its Estimator."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +108,8 @@ class Source:
     """Whether its step counts some of the batches only."""
     rates: tuple[str, ...] = ()
     """Attributes of its model with those optimizers whose learning rate is a number that each run may be given anew."""
+    partitioner: ast.expr | None = None
+    """What parameter servers share the variables of its model by, if that is an argument."""
 
     @property
     def warm(self) -> ast.expr | None:
@@ -296,6 +300,7 @@ def _source(
         kind.takes_batches,
         kind.pauses,
         kind.rates,
+        kind.partitioner,
     )
     if named and (kind.compiled or kind.model is not None):
         return "values of a checkpoint, which may be that of an Estimator without a model_fn"

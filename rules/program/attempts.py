@@ -36,7 +36,7 @@ from ..inputs.read_batches import refuse_read_batches
 from ..loop.loop import NotPlain
 from ..model_fns.annotations import settle_annotations
 from ..model_fns.model_facts import chosen_facts
-from ..rewriting.rewrite import KeepsHelpers, ProgramRewrite
+from ..rewriting.rewrite import EvaluatesApart, KeepsHelpers, ProgramRewrite
 from ..symbols.column_classes import column_classes, refuse_column_classes
 from ..symbols.private_keras import refuse_gone_methods, refuse_private_keras, settle_keras
 from .desugarings import FILES, PLACED, PLAIN, REACHED
@@ -116,6 +116,7 @@ class Attempts:
                 prepared(drafts, lambda: estimators_in(drafts, group))
                 turned = drafts.copy()
                 ways = [turned, drafts] if outlined(turned, lambda: estimators_in(turned, group)) else [drafts]
+                apart = False
                 for kept in ways:
                     drafts = kept.copy()
                     fold_extenders(drafts, [module.path for module in around])
@@ -125,13 +126,16 @@ class Attempts:
                     PLACED.expand(drafts, [module.path for module in around])
                     placed = drafts.project is not before
                     folded = drafts.project is not kept.project
-                    if drafts.changed or kept is not ways[0]:
-                        rewrite = self._rewrite(native, drafts, group)
+                    if drafts.changed or kept is not ways[0] or apart:
+                        rewrite = self._rewrite(functools.partial(native, apart=apart), drafts, group)
                     try:
                         rewrite.run()
                         if placed and isinstance(rewrite.loop, NotPlain):
                             raise KeepsHelpers(rewrite.loop.reason)
                         break
+                    except EvaluatesApart:
+                        apart = True
+                        ways.insert(ways.index(kept), kept)
                     except (KeepsHelpers, Unsupported) as problem:
                         told = (problem, *problem.others) if isinstance(problem, Unsupported) else ()
                         if any(isinstance(each, UsedElsewhere) for each in told):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterator, Mapping, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
 from migrator.emit.polishing.polish import polished
@@ -70,13 +70,13 @@ class CannedClass:
         text = renderer.expression(node, lambda part: None)
         return f"{text}()" if node is value and self.optimizers.is_function(self.module, value) else text
 
-    def compiled(self, renderer: Renderer, together: int) -> Callable[[str], str]:
+    def compiled(self, renderer: Renderer, together: int, more: Sequence[str]) -> Callable[[str], str]:
         """What writes the statement that compiles a model."""
 
         def write(model: str) -> str:
             made = {name: self._optimizer(name, default, rate, renderer) for name, default, rate in self._optimizers()}
             made = {"optimizer": made.pop("dnn_optimizer"), **made} if "dnn_optimizer" in made else made
-            return self.writer.compiled(model, made, together)
+            return self.writer.compiled(model, made, together, more)
 
         return write
 
@@ -93,7 +93,7 @@ class CannedClass:
 
     def argument_changes(self) -> Iterator[Change]:
         """What takes arguments from the call which go to other places, and gives it those of its head."""
-        construction, kept, head = self.network.construction, self.network.parameters, self.network.head
+        construction, kept = self.network.construction, self.network.parameters
         given = arguments_of(self.call, construction.name, construction.dialect)
         names = {id(value): name for name, value in given.items()}
         values = [(a, a.value if isinstance(a, ast.keyword) else a) for a in arguments(self.call)]
@@ -110,8 +110,6 @@ class CannedClass:
             elif names[id(value)] == "head":
                 doomed.append(at)
                 added = told
-        if head.statement is not None:
-            yield Remove(head.statement)
         if doomed or spread or changed:
             call = with_arguments(cst.call(self.call), drop=doomed, spread=spread, add=added, values=changed)
             yield Replace(self.call, call)
@@ -143,19 +141,27 @@ class CannedClasses:
         name = _class_name(self.project, model.network, {other.name for other in beside})
         return self.made.setdefault(construction.call, CannedClass(model, name, optimizers, tf, need))
 
-    def compiled(self, module: Module, renderer: Renderer, together: int) -> dict[ast.Call, Callable[[str], str]]:
-        """What writes the statements that compile the models of a file."""
-        return {call: each.compiled(renderer, together) for call, each in self.made.items() if each.module is module}
+    def compiled(
+        self, module: Module, renderer: Renderer, together: int, more: Sequence[str]
+    ) -> dict[ast.Call, Callable[[str], str]]:
+        """What writes the statements that compile the models of a file, with `more` arguments."""
+        made = {call: each for call, each in self.made.items() if each.module is module}
+        return {call: each.compiled(renderer, together, more) for call, each in made.items()}
 
     def edits(self, module: Module, gone: Collection[ast.stmt]) -> list[Edit]:
-        """The classes of a file, and the edits that take arguments from the calls; statements that are `gone` go with them."""
+        """The edits that write the classes of a file; statements that are `gone` go with them."""
         made = [each for each in self.made.values() if each.module is module]
         if not made:
             return []
         heads = [each.network.head.statement for each in made if each.network.head.statement is not None]
         before = _outermost(module, made[0].call, [*heads, *gone])
         new = Insert(definitions(self.text(module)), before=before, above=True, apart=True)
-        return module.cst.apply([new, *(change for each in made for change in each.argument_changes())])
+        return module.cst.apply([new, *map(Remove, heads)])
+
+    def argument_edits(self, module: Module) -> list[Edit]:
+        """The edits that take arguments from the calls of a file."""
+        made = (each for each in self.made.values() if each.module is module)
+        return module.cst.apply(change for each in made for change in each.argument_changes())
 
     def text(self, module: Module) -> str:
         """The classes of a file."""
@@ -165,7 +171,7 @@ class CannedClasses:
     def texts(self) -> list[str]:
         """All that is written for it."""
         parts = [part for each in self.made.values() for part in each.writer.parts()]
-        return [*parts, *(each.writer.compiled("", {}, False) for each in self.made.values())]
+        return [*parts, *(each.writer.compiled("", {}, 1) for each in self.made.values())]
 
     def remarks(self) -> Iterator[tuple[Module, ast.AST, str]]:
         """What the owner of a program should know of them."""

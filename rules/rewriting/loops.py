@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from migrator.analyse.function.translate import is_none
 from migrator.analyse.results.stepvalues import StepValues, settle_step_values
+from migrator.emit.factories.strategywriter import EXACT
 from migrator.emit.render import Renderer
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
@@ -24,6 +25,7 @@ from ..canned.networks import Network, is_network, network_of, takes_numbers
 from ..distribute import tpu
 from ..distribute.distribution import speaks_of_tpus, understood_words
 from ..distribute.loops import distributed
+from ..distribute.trained import SPOKEN, of_network, of_plan
 from ..estimator_calls.checkpoint_readers import (
     read_elsewhere,
 )
@@ -36,7 +38,7 @@ from ..loop.loop import Loop, NotPlain
 from ..loop.plan import loop_of, of_one_device
 from ..loop.remarks import ALONE, OF_METRICS, remarks
 from ..loop.sources import Kind, kind_of, kind_of_keras
-from ..loop.writer import LoopWriter
+from ..loop.writing.writer import LoopWriter
 from ..model_fns.model_fns import (
     ModelFn,
 )
@@ -52,6 +54,8 @@ class LoopRewrite(FileRewrite):
     """Whether nothing but `train_and_evaluate` speaks for several machines."""
     asked: bool
     """Whether the cluster of TF_CONFIG is asked for, whatever the program speaks of."""
+    apart: bool
+    """Whether a cluster evaluates models amid a training by calls of their own."""
     why_not_plain = ""
     """Why programs whose loop is understood do not train by `fit` itself; empty if they do."""
     _of: dict[int, list[ModelFn]]
@@ -88,8 +92,8 @@ class LoopRewrite(FileRewrite):
             return loop
         if not loop.first.starts and read_elsewhere(self.project, self.group):
             return NotPlain("another program begins with its checkpoints")
-        if (networks or keras) and self.distributed and not self.alone:
-            return NotPlain("it may train on several devices or machines")
+        if keras and self.distributed and not self.alone:
+            return NotPlain(SPOKEN)
         if self.features == "columns" and len(known) == len(self.constructions) and takes_numbers(known, modules):
             self._columns.numbers = True
             known = {call: replace(network, numbers=True) for call, network in known.items()}
@@ -105,13 +109,14 @@ class LoopRewrite(FileRewrite):
         if self.alone:
             self._driver(loop.first.module).remark(loop.first.construction.call, ALONE)
         else:
-            plans = [model.plan for model in self.model_fns.values() if model.plan is not None]
+            trained = [of_plan(model.plan) for model in self.model_fns.values() if model.plan is not None]
+            trained += [of_network(network) for network in known.values()]
             on_tpu = any(construction.tpu for construction in self.constructions)
             words = understood_words(self.project.modules.values(), on_tpu, loop.tasks)
             before = self.drafts.originals
             alone = speaks_of_tpus(before) and not self.asked and understood_words(before, on_tpu) == frozenset()
             if words != frozenset() or not alone:
-                loop = distributed(loop, plans, words, self.asked)
+                loop = distributed(loop, trained, words, self.asked, self.apart)
         if isinstance(loop, Loop):
             self.several = False
         return loop
@@ -165,9 +170,10 @@ class LoopRewrite(FileRewrite):
         for module, node, text in (*remarks(loop), *self._classes.remarks()):
             self._driver(module).remark(node, text)
 
-    def _compiled(self, module: Module, renderer: Renderer, together: int) -> dict[ast.Call, Callable[[str], str]]:
+    def _compiled(self, module: Module, renderer: Renderer, loop: Loop) -> dict[ast.Call, Callable[[str], str]]:
         """What writes the statements that compile models which are made in a file, by the calls that make them."""
-        return self._classes.compiled(module, renderer, together)
+        more = [f"**{EXACT}"] if loop.distribution is not None and loop.evaluates_amid else []
+        return self._classes.compiled(module, renderer, loop.together, more)
 
     def _callback_class(self, hooks: list[OwnHook]) -> None:
         """Let the class of hooks become one of callbacks."""
@@ -190,13 +196,15 @@ class LoopRewrite(FileRewrite):
             inner = list(dict.fromkeys(e for e in driver.edits if e.start < e.end or e in within))
             changed = Spans((e.start, e.end) for e in inner)
             base = [e for e in self._base_edits(module) if not changed.touch((e.start, e.end))]
-            renderer = Renderer(module, [*base, *inner])
-            compiled = self._compiled(module, renderer, loop.together)
+            arguments = self._classes.argument_edits(module)
+            whole = arguments if loop.distribution is not None else []  # calls that are written as wholes
+            renderer = Renderer(module, [*base, *inner, *whole])
+            compiled = self._compiled(module, renderer, loop)
             first = next((s.construction.call for s in loop.sources if s.module is module), None)
             need = functools.partial(helpers.need, at=first)
             written = list(LoopWriter(loop, module, renderer, helpers.tensorflow(), compiled, need).edits())
             gone = [s.settings.statement for s in loop.sources if s.settings.statement is not None]
-            written += self._classes.edits(module, gone)
+            written += [*self._classes.edits(module, gone), *([] if whole else arguments)]
             replaced = Spans((e.start, e.end) for e in written if e.start < e.end)
             driver.edits = [
                 e for e in driver.edits if (e.start == e.end and e not in within) or not replaced.hold((e.start, e.end))
@@ -214,6 +222,5 @@ def _kind_of(network: Network | str) -> Kind:
     weights = Weights(labelled=True, stepped=False)  # two optimizers, say, or one of Keras 2 alone
     known = network.variables
     rates = rates_of_calls(network.construction.module, network.optimizers)
-    return Kind(
-        compiled=True, signatures=signatures, hooks=hooks, variables=known, names=names, weights=weights, rates=rates
-    )
+    told = Kind(compiled=True, signatures=signatures, hooks=hooks, variables=known, names=names, weights=weights)
+    return replace(told, rates=rates, partitioner=network.partitioner)

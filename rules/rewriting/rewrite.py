@@ -32,7 +32,7 @@ from ..inputs.preprocessing_columns import SHARED_COLUMNS, ColumnEdits
 from ..loop.flow.pauses import check_pauses
 from ..loop.loop import Loop
 from ..loop.remarks import BY_EXAMPLES, of_cores, reports_loss
-from ..loop.writer import dropped
+from ..loop.writing.writer import dropped
 from ..model_fns.model_fns import (
     HandedOn,
     ModelFn,
@@ -52,6 +52,10 @@ from .own_helpers import held_edits, settle_helpers
 from .renaming import kept_functions, value_changes
 
 
+class EvaluatesApart(Exception):
+    """A cluster would not evaluate the model that was written amid a training as it has to be; calls of their own would."""
+
+
 class KeepsHelpers(Exception):
     """The loop of a program cannot be plain with the model that was written; its text says why."""
 
@@ -69,12 +73,14 @@ class ProgramRewrite(OutsideRewrite):
         chosen: Mapping[str, bool] = MappingProxyType({}),
         alone: bool = False,
         asked: bool = False,
+        apart: bool = False,
         why_not_plain: str = "",
     ) -> None:
         super().__init__(drafts, constructions, features, several, chosen)
         self.group = group
         self.alone = alone
         self.asked = asked
+        self.apart = apart
         self.why_not_plain = self.why_not_plain or why_not_plain
         self.obstacles = Obstacles()
         self._columns = ColumnEdits(features)
@@ -214,10 +220,15 @@ class ProgramRewrite(OutsideRewrite):
         self.obstacles.refuse()
 
     def _check_written(self) -> None:
-        """What only the text of the models tells. Raises KeepsHelpers where the loop cannot be plain with it."""
+        """What only the text of the models tells. Raises EvaluatesApart, and KeepsHelpers where the loop cannot be
+        plain with it."""
         texts = [model.generated.text for model in self.model_fns.values() if model.generated is not None]
         if isinstance(self.loop, Loop):
-            if reason := why_not_after_all(self.loop, texts):
+            canned = self._classes.texts() if self.loop.distribution is not None else []
+            if reason := why_not_after_all(self.loop, [*texts, *canned]):
+                told = self.loop.distribution
+                if told is not None and told.on_cluster:
+                    raise EvaluatesApart(reason)
                 raise KeepsHelpers(reason)
             for model in self.model_fns.values():
                 if model.plan is not None and model.generated is not None:

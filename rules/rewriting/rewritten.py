@@ -254,10 +254,7 @@ class Rewritten:
             facts.update(replicated=False, distributed=self.loop.on_tpu or told is not None and not told.servers)
             facts["cluster"] = told is not None and told.strategy is None
             facts["servers"] = told is not None and told.servers
-            facts["evaluated"] = any(
-                use.validation is not None and not (told is not None and told.evaluates_behind(use))
-                for use in self.loop.uses
-            )
+            facts["evaluated"] = self.loop.evaluates_amid
         facts["grouped"] = self._together > 1
         facts["recorded"] = isinstance(self.loop, Loop) and model is not None and self.loop.records(model)
         facts["uncounted"] = (
@@ -266,9 +263,7 @@ class Rewritten:
         facts["evaluates_uncounted"] = (
             isinstance(self.loop, Loop) and self.loop.distribution is None and self.loop.evaluates_uncounted
         )
-        facts["validated"] = isinstance(self.loop, Loop) and any(
-            use.validation is not None or use.hooks.evaluators or use.listens for use in self.loop.uses
-        )
+        facts["validated"] = isinstance(self.loop, Loop) and self.loop.validates
         facts["stepped"] = not isinstance(self.loop, Loop) or self.loop.restores_by_optimizers
         facts["addressed"] = isinstance(self.loop, Loop) and self.loop.reads_weights
         facts["horovod"] = trains_with_horovod(self.project.modules.values())

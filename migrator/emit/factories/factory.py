@@ -228,7 +228,8 @@ def factory(generator: ModelWriter, train_op: TrainOp | None) -> Sequence[Row]:
     head = rows([f'"""Builds and compiles {what}{saved}."""'])
     head += [*_config_rows(generator), *early]
     if cluster:
-        made = [*scope(generator, strategy, made)]
+        compiled_metrics = any(entry.compiled for entry in generator.entries)
+        made = [*scope(shared.tf, strategy, made, shared.facts["evaluated"], compiled_metrics)]
     elif distributed:
         made = [*statements("with {strategy}.scope():\n    {made}", strategy=code(strategy), made=made)]
     if plain:
@@ -236,7 +237,10 @@ def factory(generator: ModelWriter, train_op: TrainOp | None) -> Sequence[Row]:
     else:
         end = _configured(generator, train_op, late, distributed)
     signature = f"def {generator.factory}({', '.join(_defaults_last(parameters))})"
-    above = [*strategy_function(generator), *rows(["", ""])] if cluster else []
+    above = []
+    if cluster:
+        asked = shared.facts["servers"], shared.facts["validated"]
+        above = [*strategy_function(shared.tf, *asked), *rows(["", ""])]
     return [*above, defined(signature, [*head, *made, *end])]
 
 

@@ -10,11 +10,11 @@ from migrator.rewrite import Insert, defined, rows
 from migrator.vocabulary.diagnostics import Edit
 
 from ..loop import Loop
-from ..making import Names, head_of, own_rates
 from ..page import Page
 from ..places import is_simple, line_above
 from ..sources import Place
 from ..use import Use
+from ..writing.making import Names, head_of, own_rates
 from .building import Building, restoring
 from .order import is_followed
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from types import MappingProxyType
 
 from migrator.emit.render import Renderer
@@ -12,28 +11,26 @@ from migrator.resolve.module import Module
 from migrator.resolve.text import Spans, within
 from migrator.vocabulary.diagnostics import Edit
 
-from ..callbacks.callback_writer import CallbackWriter
-from ..callbacks.functions import BATCH, Functions
-from ..distribute import tpu_facts
-from ..distribute.spread import Spread
-from ..distribute.task_reads import resolver_of, task_text
-from ..estimator_calls.estimator_values import Construction
-from ..exports.exportwriter import ExportWriter
-from .comments import comments, of_lost_times
-from .flow.handed import Handed
-from .flow.pauses import is_new, until
-from .flow.restores import Restores
-from .inputs import Input
-from .loop import Loop
+from ...callbacks.callback_writer import CallbackWriter
+from ...callbacks.functions import Functions
+from ...distribute import tpu_facts
+from ...distribute.spread import Spread
+from ...distribute.task_reads import resolver_of, task_text
+from ...estimator_calls.estimator_values import Construction
+from ...exports.exportwriter import ExportWriter
+from ..comments import comments, of_lost_times
+from ..flow.handed import Handed
+from ..flow.restores import Restores
+from ..loop import Loop
+from ..page import Page
+from ..places import line_above
+from ..reads import EVAL_DIR, Read
+from ..use import Use
+from ..variables import NAMES, VALUE
+from .data import DataWriter
 from .making import Compiled, Names, is_held, made, strategies
-from .page import Page
-from .places import counter_of, is_simple, line_above
 from .predictions import PredictionWriter
-from .reads import EVAL_DIR, Read
-from .remarks import of_what_is_gone
-from .specs import Validation
-from .use import Use
-from .variables import NAMES, VALUE
+from .trainings import TrainingWriter
 
 
 class LoopWriter:
@@ -54,12 +51,24 @@ class LoopWriter:
         self.module = module
         self.page = Page(module, renderer, tf, need)
         self.names = Names(loop, self.page)
+        self.data = DataWriter(loop, self.page)
         told = loop.distribution
         shared = told is not None and told.has_workers
         self.restores = Restores(loop, self.page, self.names)
         self.exports = ExportWriter(self.page, self.names, shared, loop.archives, self.restores)
-        self.callbacks = CallbackWriter(loop, self.page, self.names, self.exports, self._data, self._validated)
-        self.spread = Spread(told, loop, self.page, self.names.model(loop.first)) if told is not None else None
+        self.callbacks = CallbackWriter(
+            loop, self.page, self.names, self.exports, self.data.written, self.data.validated
+        )
+        self.spread = Spread(told, loop, self.page, self._called, self.data.written) if told is not None else None
+        self.trainings = TrainingWriter(
+            loop, self.page, self.names, self.data, self.callbacks, self.exports, self.spread
+        )
+
+    def _called(self, use: Use | None) -> str:
+        """What a model is called at a use, or else where it is made."""
+        if use is None:
+            return self.names.model(self.loop.first)
+        return self.names.receiver(use.sources[0], use.receiver)
 
     def edits(self) -> Iterator[Edit]:
         """All edits, but for those of the constructions."""
@@ -80,13 +89,13 @@ class LoopWriter:
             if settings.statement is not None:
                 resolver = resolver_of(module, settings.statement)
                 self.page.known.update((node, task_text(module, node, resolver)) for node in settings.tasks)
-        yield from strategies(self.loop, self.page)
+        yield from strategies(self.loop, self.page, self.compiled)
         yield from self.restores.function()
         for export in (export for export in self.loop.exports if export.module is module):
             self.page.known.update((call, module.segment(call.func).rpartition(".")[0]) for call in export.decoded)
         for where, fed in self.loop.fed:
             self.page.known.update(self.exports.known(fed) if where is module else ())
-        yield from made(self.loop, self.page, self.names, self._data, self.spread, self.compiled)
+        yield from made(self.loop, self.page, self.names, self.data.written, self.spread, self.compiled)
         self.exports.name_choices(self.loop.receivers)
         yield from self.exports.edits(self.loop.exports)
         yield from self.exports.choices(self.loop.receivers, self.loop.first.signatures)
@@ -94,7 +103,7 @@ class LoopWriter:
             model = self.names.receiver(use.sources[0], use.receiver)
             self.page.asides = use.asides
             yield from self._of_strategy(use, model)
-            statement, data, begun = module.statement(use.call), self._data(use.input), list[str]()
+            statement, data, begun = module.statement(use.call), self.data.written(use.input), list[str]()
             if use.starts(self.loop.uses):
                 name = self.page.free(use.call, "data", "train_data")
                 begun, data = [f"{name} = {data}"], name
@@ -113,15 +122,12 @@ class LoopWriter:
             if begun:
                 yield from self.page.above(statement, begun)
             if use.method == "train":
-                lines = self._training(use, model, self.spread.data(use) if self.spread is not None else data)
-                if use.result is not None:
-                    guarded = self.loop.goes_on(use) and (use.by_epochs or use.to_step)
-                    lines = use.result.around(lines, guarded, self._unused(use))
+                lines = self.trainings.lines(use, model, data)
                 apart = [""] if late and lines[0].startswith("def ") else []
                 yield from self.page.instead(statement, [*late, *apart, *lines])
             elif use.method == "evaluate":
                 on_cluster = self.spread is not None and self.spread.distribution.on_cluster
-                data = self.spread.evaluation(use, data) if self.spread and on_cluster else data + self._taken(use)
+                data = self.spread.evaluation(use, data) if self.spread and on_cluster else data + self.data.taken(use)
                 functions = Functions(self.page, use.call)
                 callbacks = self.callbacks.evaluated(use, model, functions)
                 if functions.lines:
@@ -172,145 +178,6 @@ class LoopWriter:
             if source.settings.statement is not None:
                 yield source.settings.statement
 
-    def _data(self, data: Input) -> str:
-        """The dataset that an input function returns."""
-        for array in self.loop.arrays:
-            if data.function in array.functions:
-                return array.name or array.written(self.page)
-        return data.written(self.module, self.page.text, tf=self.page.tf)
-
-    # -- trainings ----------------------------------------------------------------------------------------------------
-
-    def _checkpoints(self, use: Use, model: str) -> str:
-        return self.names.checkpoints(use.sources[0], model)
-
-    def _training(self, use: Use, model: str, data: str) -> list[str]:
-        """The lines of a training."""
-        limit, goes_on = use.limit, self.loop.goes_on(use)
-        if use.by_epochs:
-            return self._epochs(use, model, data, goes_on)
-        lines: list[str] = []
-        steps, ends = "", ""
-        if limit is not None and use.pauses:
-            (last,), lines = self._numbers(use, max_steps=limit) if use.to_step else (["last_step"], [])
-            above, ends, endless = until(use, model, self.page.operand(limit), last, goes_on)
-            lines, data = [*lines, *above], data + endless
-        elif limit is not None and use.to_step and goes_on:
-            steps = self.module.unused_name("steps", use.call)
-            text = (
-                f"({self.page.text(limit)} or {self.page.library('sys')}.maxsize)"
-                if use.unlimited
-                else self.page.operand(limit)
-            )
-            lines.append(f"{steps} = {text} - {model}.optimizer.iterations.numpy()")
-            lines.append(f"if {steps} > 0:")
-            data += self._limited(use, steps)
-        elif limit is not None:
-            data += self._limited(use, self._number(limit, use.unlimited))
-        elif self.spread is not None:
-            data += self._limited(use, self.spread.steps(use, self._data(use.input)))
-        behind = []
-        if self.spread is not None and use.validation is not None:
-            behind = self.spread.behind(use, self._data(use.validation.input), self._means(use, model))
-        data += "" if behind else self._validation(use)
-        functions = Functions(self.page, use.call)
-        callbacks = self._callbacks(use, model, functions, ends)
-        inner = [*functions.lines, *self.callbacks.recording(use, model), *of_what_is_gone(use)]
-        made = [source.construction.call for source in use.sources]
-        epoch = counter_of(self.module, use.call, made) if use.saves else None
-        told = f", initial_epoch={epoch}, epochs={epoch} + 1" if epoch is not None else ""  # one axis for TensorBoard
-        inner += self._fitted(use, model, f"{model}.fit({data}{told}{callbacks})")
-        if use.saves and not use.listens:
-            inner.append(f"{self._checkpoints(use, model)}.save({model}.optimizer.iterations)")
-        inner += behind
-        if use.saves:
-            inner += self.exports.exported(use, model, self._own_folder(use, model))
-        return [*lines, *(self._inside(inner) if lines and lines[-1].endswith(":") else inner)]
-
-    def _fitted(self, use: Use, model: str, fit: str) -> list[str]:
-        """A call of `fit`, and what the program reads of it."""
-        return [fit] if use.result is None else use.result.fitted(model, fit, self._unused(use))
-
-    def _unused(self, use: Use) -> Callable[[str], str]:
-        return functools.partial(self.module.unused_name, at=use.call)
-
-    def _inside(self, lines: Iterable[str]) -> Iterator[str]:
-        """Lines of a block."""
-        return (f"{self.page.unit}{line}" if line else "" for line in lines)
-
-    def _limited(self, use: Use, steps: str) -> str:
-        """What ends a training after so many steps, each of which is one batch of each replica."""
-        # Keras 2 begins another step where it does not know the number of batches, and counts it.
-        counted = use.input.data.counted and not use.sources[0].takes_batches
-        taken = self.spread is None and (counted or use.unlimited)
-        return f".take({steps})" if taken else f", steps_per_epoch={steps}"
-
-    def _epochs(self, use: Use, model: str, data: str, goes_on: bool) -> list[str]:
-        """The lines of a training with an evaluation after every so many steps."""
-        assert use.every is not None
-        limits = {"max_steps": use.limit} if use.limit is not None and not use.measured else {}
-        (every, *known), computed = self._numbers(use, save_steps=use.every, **limits)
-        steps = f"{model}.optimizer.iterations"
-        last = known[0] if known else self.module.unused_name("max_steps", use.call)
-        epochs = f"-(-{last} // {every})" if use.divided is None else str(use.divided)
-        done, first = "", ""
-        if goes_on:
-            done = self.module.unused_name("done", use.call)
-            first = f"initial_epoch={done} // {every}, "
-        counted = []
-        if use.measured:
-            fed = self.module.unused_name("train_data", use.call)
-            counted, data = [f"{fed} = {data}", f"{last} = {self._counted(use, fed, done)}"], fed
-        functions, parts = Functions(self.page, use.call), []
-        if use.stops(goes_on):
-            stop, ends = f"{model}.stop_training = True", f"{steps}.numpy() >= {last}"
-            parts.append(functions.add(BATCH, "stop_at_last_step", [stop], ends))
-        if use.saves and not use.listens:
-            parts.append(f"on_epoch_end=lambda epoch, logs: {self._checkpoints(use, model)}.save({steps})")
-        told = f"steps_per_epoch={every}, {first}epochs={epochs}{self._validation(use)}"
-        callbacks = self.callbacks.called(use, model, parts, functions)
-        inner = [
-            *functions.lines,
-            *of_what_is_gone(use),
-            *self._fitted(use, model, f"{model}.fit({data}, {told}{callbacks})"),
-            *self.exports.exported(use, model, self._own_folder(use, model)),
-        ]
-        if not done:
-            computed += counted
-            return [*computed, *([""] if computed and functions.lines else []), *inner]
-        inner = [f"if {done} < {last}:", *self._inside(inner)]
-        return [*computed, f"{done} = {steps}.numpy()", *counted, *inner]
-
-    def _counted(self, use: Use, data: str, done: str) -> str:
-        """The step at which the data end, or the limit before."""
-        data += self._taken(use)
-        count = (
-            f"{data}.cardinality()" if use.input.data.counted else f"{data}.reduce(0, lambda batches, _: batches + 1)"
-        )
-        last = f"{done} + {count}.numpy()" if done else f"{count}.numpy()"
-        return f"min({self.page.closed(use.limit)}, {last})" if use.limit is not None and done else last
-
-    def _numbers(self, use: Use, **numbers: ast.expr) -> tuple[list[str], list[str]]:
-        """How to write each of some numbers several times, and the lines that compute them before."""
-        found, lines = [], []
-        for name, value in numbers.items():
-            text = self.page.text(value)
-            if not is_simple(value):
-                name = self.module.unused_name(name, use.call)
-                lines.append(f"{name} = {text}")
-            found.append(text if is_simple(value) else name)
-        return found, lines
-
-    def _validation(self, use: Use) -> str:
-        """The argument of `fit` for the data of evaluations."""
-        return "" if use.validation is None or use.whole else f", validation_data={self._validated(use.validation)}"
-
-    def _validated(self, validation: Validation) -> str:
-        """The data of evaluations."""
-        limit, data = validation.limit, self._data(validation.input)
-        number = self._number(limit, validation.unlimited) if isinstance(limit, ast.expr) else limit
-        return f"{data}{'' if limit is None else f'.take({number})'}"
-
     def _specs(self, use: Use) -> Iterator[Edit]:
         """Statements that hold specs go; their comments stay."""
         for spec in use.validation.specs if use.validation is not None else ():
@@ -320,24 +187,6 @@ class LoopWriter:
                 found = ((at, text) for at, text in found if not of_lost_times(self.module, at))
                 lines = [text for at, text in found if not within((at, at + 1), kept)]
                 yield from self.page.instead(spec.statement, lines)
-
-    def _callbacks(self, use: Use, model: str, functions: Functions, ends: str = "") -> str:
-        """The callbacks of a training in one epoch, that may end it."""
-        interval, parts = use.interval, []
-        if interval is not None and use.counted and not use.listens:
-            every = self.page.closed(interval) if isinstance(interval, ast.expr) else str(interval)
-            checkpoints, step = self._checkpoints(use, model), f"{model}.optimizer.iterations"
-            above, when = [], f"(batch + 1) % {every} == 0"
-            if use.pauses:
-                name = self.module.unused_name("step", use.call)
-                above, when = [f"{name} = {step}.numpy()"], is_new(name, every, checkpoints)
-            parts.append(functions.add(BATCH, "save_checkpoint", [f"{checkpoints}.save({step})"], when, above))
-        return self.callbacks.called(use, model, parts, functions, ends)
-
-    def _own_folder(self, use: Use, model: str) -> str:
-        """The folder that a process writes SavedModels to: of several workers the first one alone to that of the checkpoints."""
-        shared = self.spread is not None and self.spread.distribution.has_workers
-        return f"{self._checkpoints(use, model)}.directory" if shared else self.callbacks.folder(use, model)
 
     def _hooks(self, use: Use) -> Iterator[Edit]:
         """Statements that hold hooks go; their comments stay."""
@@ -371,20 +220,6 @@ class LoopWriter:
         found = variables.value(read.module, read.value, model, self.page.text) if variables is not None else ""
         return found or f"{model}.named_weights()[{self.page.text(read.value)}].numpy()"
 
-    # -- all uses -----------------------------------------------------------------------------------------------------
-
-    def _taken(self, use: Use) -> str:
-        """At most so many batches."""
-        if use.limit is None:
-            return ""
-        number = self._number(use.limit, use.unlimited)
-        return f", steps={number}" if use.sources[0].takes_batches and not use.unlimited else f".take({number})"
-
-    def _number(self, node: ast.expr, unlimited: bool) -> str:
-        """How many elements a dataset gives, all of them where the number is None."""
-        text = self.page.text(node)
-        return f"-1 if {text} is None else {text}" if unlimited else text
-
     def _comments(self, use: Use) -> Iterator[Edit]:
         """Comments between the arguments of a call, above its statement."""
         module, (start, end) = self.module, self.module.span(use.call)
@@ -402,15 +237,9 @@ class LoopWriter:
             return
         lines = self.spread.above(use)
         if self.spread.restored(use):
-            lines = [self._means(use, model), *lines]
+            lines = [self.trainings.means(use, model), *lines]
         if lines:
             yield from self.page.above(self.module.statement(use.call), lines)
-
-    def _means(self, use: Use, model: str) -> str:
-        """The line that gives all replicas the means of their moving statistics."""
-        newest = f"{self._checkpoints(use, model)}.latest_checkpoint"
-        restored = f"{self.names.checkpoint(self.loop.first)}.restore({newest})"
-        return f"{restored}  # which has means of replicas' moving averages"
 
     def _kept(self, use: Use) -> list[tuple[int, int]]:
         """Where those parts of a call lie that are written anew."""

@@ -8,25 +8,29 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
 from migrator.analyse.function.translate import is_none
+from migrator.emit.factories.strategywriter import scope, strategy_function
+from migrator.emit.polishing.polish import quoted
 from migrator.resolve.module import Module
-from migrator.rewrite import Insert, Replace, code, statements
+from migrator.resolve.syntax import walk
+from migrator.rewrite import Insert, Replace, Statement, code, commented, statements
 from migrator.rewrite import lines as statements_of
+from migrator.rewrite import source as source_of
 from migrator.vocabulary.diagnostics import Edit
 
-from ..distribute.spread import Spread
-from ..distribute.task_reads import resolver_line, resolver_of
-from ..distribute.tpu_facts import strategy_lines
-from .comments import comments, of_a_model
-from .flow.building import restoring
-from .flow.held import kept as kept_by
-from .flow.rates import kept as kept_rates
-from .inputs import Input, given_parts
-from .loop import Distribution, Loop
-from .page import Page
-from .places import has_its_line, is_simple
-from .settings import Settings
-from .sources import Source
-from .use import Use
+from ...distribute.spread import Spread
+from ...distribute.task_reads import resolver_line, resolver_of
+from ...distribute.tpu_facts import strategy_lines
+from ..comments import comments, of_a_model
+from ..flow.building import restoring
+from ..flow.held import kept as kept_by
+from ..flow.rates import kept as kept_rates
+from ..inputs import Input, given_parts
+from ..loop import Distribution, Loop
+from ..page import Page
+from ..places import has_its_line, is_simple
+from ..settings import Settings
+from ..sources import Source
+from ..use import Use
 
 Compiled = Mapping[ast.Call, Callable[[str], str]]
 _HEAD = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -146,6 +150,10 @@ def made(
         if spread is not None and spread.makes_model:
             yield from spread.edits()
             yield from page.instead(page.module.statement(source.construction.call), [*lines, *spread.construction()])
+        elif call in compiled and loop.distribution is not None:
+            place = page.module.statement(call)
+            rows = [*statements_of("\n".join(lines)), *_on_servers(source, loop, page, names, compiled)]
+            yield from page.change(Replace(place, commented(page.module.cst.statement(place), rows)))
         elif source.settings.tpu.use is not None:
             if is_held(loop, source):
                 params = source.construction.arguments["params"]
@@ -159,8 +167,10 @@ def made(
             yield from page.above(page.module.statement(call), [f"{source.params} = {page.text(params)}"])
             yield from page.replaced(params, source.params)
         if source.settings.directory is not None or call in compiled or source.warm is not None:
-            named = (spread is None or not spread.makes_model) and source.settings.tpu.use is None
-            yield from _set_up(source, page, names, compiled.get(call), named, loop, data)
+            scoped = call in compiled and loop.distribution is not None
+            named = (spread is None or not spread.makes_model) and source.settings.tpu.use is None and not scoped
+            rest = compiled.get(call) if loop.distribution is None else None
+            yield from _set_up(source, page, names, rest, named, loop, data)
         elif (
             source.name is not None
             and not (spread and spread.makes_model)
@@ -190,6 +200,20 @@ def _in_scope(source: Source, loop: Loop, page: Page, names: Names) -> list[str]
     return [*lines, f"return {target}"] if last and not returned else lines
 
 
+def _on_servers(source: Source, loop: Loop, page: Page, names: Names, compiled: Compiled) -> Iterator[Statement]:
+    """The statements that make and compile a model in the scope of parameter servers, where TF_CONFIG has some."""
+    call = source.construction.call
+    target = names.model(source) or (page.text(source.target) if source.target is not None else "")
+    text = page.text(call)
+    if not any(isinstance(node, ast.Constant) and "\n" in str(node.value) for node in walk(call)):
+        text = text.replace(f"\n{page.indent(call)}", "\n")  # as lines below a statement at the margin
+    made = statements_of(quoted(f"{target} = {text}\n{compiled[call](target)}", page.module))
+    partitioner = page.text(source.partitioner) if source.partitioner is not None else ""
+    yield from scope(page.tf, partitioner, made, loop.evaluates_amid, True)
+    if source.returned is not None and source.settings.directory is None:
+        yield from statements_of(f"return {target}")
+
+
 def _strategy_maker(page: Page) -> str:
     """The function of a file that makes the strategy of a model."""
     return page.module.unused_name("make_strategy", page.module.tree)
@@ -200,8 +224,9 @@ def _on_tpu(loop: Loop, page: Page) -> list[Source]:
     return [s for s in loop.sources if s.module is page.module and s.settings.tpu.use is not None]
 
 
-def strategies(loop: Loop, page: Page) -> Iterator[Edit]:
-    """The function that makes the strategy of the models of a file, above the first of them that may be trained on a TPU."""
+def strategies(loop: Loop, page: Page, compiled: Compiled) -> Iterator[Edit]:
+    """The function that makes the strategy of the models of a file, above the first of them that may be trained on a TPU, or
+    the one that takes the place of a canned Estimator on a cluster."""
     sources = _on_tpu(loop, page)
     if sources:
         above = head_of(page.module, sources[0].construction.call)
@@ -209,6 +234,14 @@ def strategies(loop: Loop, page: Page) -> Iterator[Edit]:
         always = all(source.settings.tpu.always for source in sources)
         lines = strategy_lines(page.tf, page.unit, _strategy_maker(page), found, always)
         yield from page.change(Insert(statements_of("\n".join(lines)), before=above, above=True, apart=True))
+    for source in (
+        source for source in loop.sources if source.module is page.module and source.construction.call in compiled
+    ):
+        if loop.distribution is not None:
+            function = strategy_function(page.tf, True, loop.validates, source.partitioner is None)
+            made = statements_of(quoted("\n".join(map(source_of, function)), page.module))
+            above = head_of(page.module, source.construction.call)
+            yield from page.change(Insert(made, before=above, above=True, apart=True))
 
 
 def head_of(module: Module, node: ast.AST) -> ast.stmt:

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from migrator.rewrite import Replace, code, with_arguments
 from migrator.vocabulary.diagnostics import Edit
 
-from ..hooks.session_hooks import reads_step_before
-from .page import Page
-from .places import line_above
-from .rows import Rows, free_names, listed, named, rows_of
-from .use import WHOLE, Use
+from ...hooks.session_hooks import reads_step_before
+from ..page import Page
+from ..places import line_above
+from ..rows import Rows, free_names, listed, named, rows_of
+from ..use import WHOLE, Use
 
 
 class PredictionWriter:
