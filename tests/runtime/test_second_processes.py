@@ -50,7 +50,7 @@ def main():
         estimator.train(lambda: input_fn(None), steps=20)
     if MODE in ("eval", "all"):
         print("loss %.6f" % estimator.evaluate(lambda: input_fn(1))["loss"])
-    if MODE == "all":
+    if MODE in ("predict", "all"):
         for number, row in enumerate(estimator.predict(lambda: input_fn(1))):
             print("score %d %.6f" % (number, row["score"][0]))
     if MODE == "export":
@@ -59,6 +59,20 @@ def main():
 
 main()
 """
+LISTED = PROGRAM.replace(
+    """    net = tf.layers.dense(features["x"], 4, tf.nn.relu)
+""",
+    """    net = features["x"]
+    for units in [5, 4]:
+        net = tf.layers.dense(net, units, tf.nn.relu)
+""",
+).replace(
+    "    loss = tf.losses.mean_squared_error(labels, score)\n",
+    """    aside = tf.layers.dense(net, 1)
+    loss = tf.losses.mean_squared_error(labels, score) + tf.losses.mean_squared_error(-labels, aside)
+""",
+)
+"""Hidden layers in a list, and one that predictions do not make."""
 SERVE = """\
 import glob
 import numpy as np
@@ -80,11 +94,14 @@ def _lines(folder: Path, *command: str) -> list[str]:
 
 @pytest.mark.parity
 @pytest.mark.skipif(not os.path.exists(LATEST), reason="needs the newest TensorFlow: make setup-latest")
-def test_modes_that_run_in_processes_of_their_own(tmp_path: Path) -> None:
-    (tmp_path / "program.py").write_text(migrate(PROGRAM))
+@pytest.mark.parametrize("program", [PROGRAM, LISTED], ids=["layers", "lists of layers"])
+def test_modes_that_run_in_processes_of_their_own(tmp_path: Path, program: str) -> None:
+    (tmp_path / "program.py").write_text(migrate(program))
     (tmp_path / "serve.py").write_text(SERVE)
     together = _lines(tmp_path, "program.py", "all")
     assert len(together) == 17
     assert _lines(tmp_path, "program.py", "eval") == together[:1]
+    assert _lines(tmp_path, "program.py", "predict") == together[1:]
     _lines(tmp_path, "program.py", "export")
-    assert _lines(tmp_path, "serve.py") == together[1:]
+    served = [float(line.split()[-1]) for line in _lines(tmp_path, "serve.py")]
+    assert served == pytest.approx([float(line.split()[-1]) for line in together[1:]], rel=1e-5)
