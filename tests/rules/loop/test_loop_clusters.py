@@ -146,6 +146,22 @@ def test_train_and_evaluate_saves_where_an_epoch_ends(model: str) -> None:
     assert "on_train_batch_end" not in text  # parameter servers tell of none
 
 
+@pytest.mark.parametrize(("model", "data"), [(OF_SERVERS, "make_input_fn(4, 1)().repeat()"), (OWN_LOSS, ALL)])
+def test_a_loss_of_its_own_is_evaluated_apart_from_fit(model: str, data: str) -> None:
+    text = made(model, SPECS, EVERY.format(every=10))
+    assert f"""
+    steps = len(make_input_fn(4, 1)())
+
+    def save_and_evaluate(epoch, logs):
+        checkpoints.save(model.optimizer.iterations)
+        model.steps_per_execution = steps  # by one worker, as each reads the data from their start
+        results = model.evaluate({data}, steps=steps, return_dict=True)
+        model.steps_per_execution = 1
+        logs.update({{f"val_{{name}}": value for name, value in results.items()}})
+""" in text.replace("\n        )", ")")
+    assert "validation_data" not in text and "**evaluation" not in migrate(model + EVERY.format(every=10) + SPECS)
+
+
 def test_a_training_to_a_step_saves_where_an_epoch_ends() -> None:
     text = made(OF_SERVERS, "estimator.train(make_input_fn(8, None), max_steps=20)\n", EVERY.format(every=10))
     assert "steps_per_epoch=10, initial_epoch=done // 10, epochs=2, callbacks=" in text
@@ -324,7 +340,9 @@ KEPT = {
     + EVERY.format(every=10)
     + "estimator.train(make_input_fn(8, None), steps=5000)\n",
     "an epoch that is shorter": OF_CLUSTER + EVERY.format(every=15) + SPECS,
-    "validations of a loss of its own": OF_SERVERS + EVERY.format(every=10) + SPECS,
+    "validations without an end, of a loss of its own": OF_SERVERS
+    + EVERY.format(every=10)
+    + SPECS.replace("make_input_fn(4, 1)", "make_input_fn(4, None)"),
     "a function of that name": OF_CLUSTER + "\ndef make_strategy():\n    return 1\n\n\n" + MADE + TRAIN,
     "evaluations of workers in a list": OF_CLUSTER
     + MADE
@@ -346,6 +364,13 @@ KEPT = {
 @pytest.mark.parametrize("program", KEPT.values(), ids=list(KEPT))
 def test_others_stay_with_helpers(program: str) -> None:
     kept("", program)
+
+
+def test_an_estimator_of_a_function_is_trained_where_it_is_used() -> None:
+    build = f"def build():\n    {MADE.replace('estimator =', 'return')}\n\nranker = build()\n"
+    text = joined(migrate(OF_SERVERS + build + TRAIN.replace("estimator", "ranker")))
+    data = SHARED.replace("model.distribute", "ranker.distribute")
+    assert f"ranker.fit({data}, steps_per_epoch=20" in text.replace("\n)", ")") and "with make_strategy(" in text
 
 
 def test_other_words_of_clusters_stay_with_helpers() -> None:
