@@ -15,7 +15,7 @@ from ..loop.page import Page
 from ..loop.places import is_simple
 from ..loop.specs import Validation
 from ..loop.use import Use
-from ..loop.writing.making import Names
+from ..loop.writing.names import Names
 from .early_stops import EarlyStop, epochs
 from .elements import Condition
 from .evaluators import EVALUATES, SELDOM, VALIDATES, Asked, Evaluator

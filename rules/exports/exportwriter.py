@@ -15,7 +15,7 @@ from ..loop.comments import comments
 from ..loop.flow.restores import Restores
 from ..loop.page import Page
 from ..loop.use import Use
-from ..loop.writing.making import Names
+from ..loop.writing.names import Names
 from .comparisons import BEST, CURRENT, inlined
 from .exporters import Exporter
 from .exports import Export

@@ -160,7 +160,7 @@ class Page:
             ]  # and `pass` keeps what is behind
             stay = (*above, *lines, *([behind] if behind and not alone else ()))
             return self.change(Comments(statement, stay), Remove(statement))
-        new = commented(self.module.cst.statement(statement), self._statements(statement, lines))
+        new = commented(self.module.cst.statement(statement), self.statements(statement, lines))
         first = isinstance(statement, ast.stmt) and statement in getattr(self.module.parent(statement), "body", [])[:1]
         apart = (
             hasattr(new[0], "params")
@@ -174,7 +174,7 @@ class Page:
         lines = list(lines)
         if all(line.startswith("#") for line in lines):  # which belong to no statement of their own
             return self.change(Comments(statement, (*self.module.comments_above(statement), *lines)))
-        new = self._statements(statement, lines)
+        new = self.statements(statement, lines)
         return self.change(Insert(self._spaced(statement, new) if apart else new, before=statement))
 
     def eval_folder(self, folder: str, name: ast.expr | None) -> str:
@@ -188,14 +188,14 @@ class Page:
 
     def below(self, statement: ast.stmt, lines: Iterable[str]) -> list[Edit]:
         """Lines below a statement."""
-        return self.change(Insert(self._statements(statement, lines), after=statement))
+        return self.change(Insert(self.statements(statement, lines), after=statement))
 
     def _spaced(self, at: ast.stmt, statements: list[Statement]) -> list[Statement]:
         """Statements with a blank line above the first one; with two above a function on the outermost level of a file."""
         outer = hasattr(statements[0], "params") and self.module.parent(at) is self.module.tree
         return spaced(spaced(statements)) if outer else spaced(statements)
 
-    def _statements(self, at: ast.stmt, lines: Iterable[str]) -> list[Statement]:
+    def statements(self, at: ast.stmt, lines: Iterable[str]) -> list[Statement]:
         """The statements of lines, which may hold text of the file at this depth."""
         indent = self.indent(at)
         lines = "\n".join(lines).split("\n")

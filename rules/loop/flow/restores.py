@@ -14,7 +14,9 @@ from ..page import Page
 from ..places import is_simple, line_above
 from ..sources import Place
 from ..use import Use
-from ..writing.making import Names, head_of, own_rates
+from ..writing.making import own_rates
+from ..writing.names import Names
+from ..writing.scopes import head_of
 from .building import Building, restoring
 from .order import is_followed
 

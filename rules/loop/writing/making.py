@@ -4,110 +4,28 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from types import MappingProxyType
 
 from migrator.analyse.function.translate import is_none
-from migrator.emit.factories.strategywriter import scope, strategy_function
-from migrator.emit.polishing.polish import quoted
-from migrator.resolve.module import Module
-from migrator.resolve.syntax import walk
-from migrator.rewrite import Insert, Replace, Statement, code, commented, statements
-from migrator.rewrite import lines as statements_of
-from migrator.rewrite import source as source_of
+from migrator.rewrite import Replace, code, commented, statements
 from migrator.vocabulary.diagnostics import Edit
 
 from ...distribute.spread import Spread
 from ...distribute.task_reads import resolver_line, resolver_of
-from ...distribute.tpu_facts import strategy_lines
 from ..comments import comments, of_a_model
 from ..flow.building import restoring
 from ..flow.held import kept as kept_by
 from ..flow.rates import kept as kept_rates
-from ..inputs import Input, given_parts
+from ..inputs import Input
 from ..loop import Distribution, Loop
 from ..page import Page
-from ..places import has_its_line, is_simple
+from ..places import is_simple
 from ..settings import Settings
 from ..sources import Source
 from ..use import Use
-
-Compiled = Mapping[ast.Call, Callable[[str], str]]
-_HEAD = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-"""Statements that code of a file stands below."""
-_PLAIN_NAMES = frozenset({"estimator", "classifier", "regressor", "est", "clf"})
-"""Names that say no more than what kind of thing a model was."""
-
-
-class Names:
-    """What the models of a file are called, and the managers of their checkpoints."""
-
-    def __init__(self, loop: Loop, page: Page) -> None:
-        self.loop = loop
-        self.page = page
-
-    def model(self, source: Source) -> str:
-        """`model` instead of `estimator`, where nothing else has that name; what an Estimator is assigned to; else `model`."""
-        module, name = source.module, source.name
-        if self.is_gone(source) and isinstance(source.model, ast.Name):
-            return source.model.id
-        if self.is_handed_out(source) and isinstance(source.model, ast.Name):
-            return source.model.id
-        if name is None:
-            return self.page.module.unused_name("model", source.construction.call) if source.target is None else ""
-        taken = module.bound_names | set(module.star_import)
-        return "model" if self._is_renamed(source) and "model" not in taken else name
-
-    def is_handed_out(self, source: Source) -> bool:
-        """Whether a function returns the Estimator of a Keras model that has a name: it returns that model now."""
-        model, plain = source.model, source.warm is None and source.settings.tpu.use is None
-        if source.returned is None or not isinstance(model, ast.Name) or self.loop.distribution is not None:
-            return False
-        one = len(source.module.bindings(model)) == 1 and source.settings.directory is not None
-        return plain and one and has_its_line(source.module, source.construction.call)
-
-    def is_gone(self, source: Source) -> bool:
-        """Whether the program goes on under the name of the Keras model that an Estimator was made of."""
-        return source.is_copy and self.loop.is_local(source) and self._are_seen(source)
-
-    def _is_renamed(self, source: Source) -> bool:
-        """Whether its name says nothing, and another one may take its place."""
-        plain = str(source.name).lower() in _PLAIN_NAMES
-        return plain and self.loop.is_local(source) and self._are_seen(source)
-
-    def _are_seen(self, source: Source) -> bool:
-        """Whether all places that read its name are seen to become another one."""
-        read = {place.receiver for place in self.loop.places if source in place.sources}
-        read |= {node for use in self.loop.uses for node in use.hooks.estimators}
-        return set(source.module.loads_of(str(source.name), source.scope)) <= read
-
-    def receiver(self, source: Source, node: ast.expr) -> str:
-        """A model where it is used."""
-        return self.model(source) if source.is_read(self.page.module, node) else self.page.text(node)
-
-    def checkpoint(self, source: Source) -> str:
-        """The variable with the checkpoint, while it is restored."""
-        return self._named(source, "checkpoint")
-
-    def checkpoints(self, source: Source, model: str) -> str:
-        """The manager of checkpoints: a variable where the model has one, else an attribute of the model."""
-        return self._named(source, "checkpoints") if self.loop.is_local(source) else f"{model}.checkpoints"
-
-    def restored(self, source: Source, model: str) -> str:
-        """The same where the model is used."""
-        return (
-            self.checkpoint(source) if self.loop.is_local(source) else f"{self.checkpoints(source, model)}.checkpoint"
-        )
-
-    def _named(self, source: Source, name: str) -> str:
-        """A variable for one of several models."""
-        beside = {
-            other.name
-            for other in self.loop.sources
-            if other.scope is source.scope and other.settings.directory is not None and self.loop.is_local(other)
-        }
-        more = len(beside) > 1 and self.loop.is_local(source)
-        return source.module.unused_name(f"{source.name}_{name}" if more else name, source.construction.call)
+from .names import Names
+from .scopes import Compiled, in_scope, is_held
 
 
 def made(
@@ -149,115 +67,23 @@ def made(
             yield from page.replaced(call, page.text(source.model))
         if spread is not None and spread.makes_model:
             yield from spread.edits()
-            yield from page.instead(page.module.statement(source.construction.call), [*lines, *spread.construction()])
-        elif call in compiled and loop.distribution is not None:
+        scoped = in_scope(source, loop, page, names, spread, compiled)
+        if scoped is not None:
             place = page.module.statement(call)
-            rows = [*statements_of("\n".join(lines)), *_on_servers(source, loop, page, names, compiled)]
+            rows = [*page.statements(place, lines), *scoped]
             yield from page.change(Replace(place, commented(page.module.cst.statement(place), rows)))
-        elif source.settings.tpu.use is not None:
-            if is_held(loop, source):
-                params = source.construction.arguments["params"]
-                lines.append(f"{source.params} = {page.text(params)}")
-                page.known[params] = source.params
-            yield from page.instead(page.module.statement(call), [*lines, *_in_scope(source, loop, page, names)])
         elif statement is None and lines:
             yield from page.above(page.module.statement(call), lines)
-        if is_held(loop, source) and source.settings.tpu.use is None:
+        if is_held(loop, source) and scoped is None:
             params = source.construction.arguments["params"]
             yield from page.above(page.module.statement(call), [f"{source.params} = {page.text(params)}"])
             yield from page.replaced(params, source.params)
         if source.settings.directory is not None or call in compiled or source.warm is not None:
-            scoped = call in compiled and loop.distribution is not None
-            named = (spread is None or not spread.makes_model) and source.settings.tpu.use is None and not scoped
-            rest = compiled.get(call) if loop.distribution is None else None
-            yield from _set_up(source, page, names, rest, named, loop, data)
-        elif (
-            source.name is not None
-            and not (spread and spread.makes_model)
-            and source.settings.tpu.use is None
-            and (name := names.model(source)) != source.name
-        ):
+            rest = compiled.get(call) if scoped is None else None
+            yield from _set_up(source, page, names, rest, scoped is None, loop, data)
+        elif source.name is not None and scoped is None and (name := names.model(source)) != source.name:
             assert source.target is not None
             yield from page.replaced(source.target, name)
-
-
-def _in_scope(source: Source, loop: Loop, page: Page, names: Names) -> list[str]:
-    """The lines that make a model in the scope of a strategy, on a TPU if one is to be used."""
-    tpu, call = source.settings.tpu, source.construction.call
-    assert tpu.use is not None
-    use = "True" if tpu.always else page.text(tpu.use)  # which a program need not have written
-    asked = not all(other.settings.tpu.always for other in _on_tpu(loop, page))
-    given = ", ".join([*([use] if asked else []), *([page.text(tpu.resolver)] if tpu.resolver is not None else [])])
-    target = names.model(source) or (page.text(source.target) if source.target is not None else "")
-    last = source.returned is not None and source.settings.directory is None
-    returned = last and tpu.loop is None
-    made = f"{'return' if returned else f'{target} ='} {page.text(call)}".replace("\n", f"\n{page.unit}")
-    lines = [f"with {_strategy_maker(page)}({given}).scope():", f"{page.unit}{made}"]
-    if tpu.loop is not None and target and tpu.always:
-        lines.append(f"{target}.steps_per_execution = {page.text(tpu.loop)}")
-    elif tpu.loop is not None and target:
-        lines += [f"if {use}:", f"{page.unit}{target}.steps_per_execution = {page.text(tpu.loop)}"]
-    return [*lines, f"return {target}"] if last and not returned else lines
-
-
-def _on_servers(source: Source, loop: Loop, page: Page, names: Names, compiled: Compiled) -> Iterator[Statement]:
-    """The statements that make and compile a model in the scope of parameter servers, where TF_CONFIG has some."""
-    call = source.construction.call
-    target = names.model(source) or (page.text(source.target) if source.target is not None else "")
-    text = page.text(call)
-    if not any(isinstance(node, ast.Constant) and "\n" in str(node.value) for node in walk(call)):
-        text = text.replace(f"\n{page.indent(call)}", "\n")  # as lines below a statement at the margin
-    made = statements_of(quoted(f"{target} = {text}\n{compiled[call](target)}", page.module))
-    partitioner = page.text(source.partitioner) if source.partitioner is not None else ""
-    yield from scope(page.tf, partitioner, made, loop.evaluates_amid, True)
-    if source.returned is not None and source.settings.directory is None:
-        yield from statements_of(f"return {target}")
-
-
-def _strategy_maker(page: Page) -> str:
-    """The function of a file that makes the strategy of a model."""
-    return page.module.unused_name("make_strategy", page.module.tree)
-
-
-def _on_tpu(loop: Loop, page: Page) -> list[Source]:
-    """The models of a file that may be trained on a TPU."""
-    return [s for s in loop.sources if s.module is page.module and s.settings.tpu.use is not None]
-
-
-def strategies(loop: Loop, page: Page, compiled: Compiled) -> Iterator[Edit]:
-    """The function that makes the strategy of the models of a file, above the first of them that may be trained on a TPU, or
-    the one that takes the place of a canned Estimator on a cluster."""
-    sources = _on_tpu(loop, page)
-    if sources:
-        above = head_of(page.module, sources[0].construction.call)
-        found = any(source.settings.tpu.resolver is not None for source in sources)
-        always = all(source.settings.tpu.always for source in sources)
-        lines = strategy_lines(page.tf, page.unit, _strategy_maker(page), found, always)
-        yield from page.change(Insert(statements_of("\n".join(lines)), before=above, above=True, apart=True))
-    for source in (
-        source for source in loop.sources if source.module is page.module and source.construction.call in compiled
-    ):
-        if loop.distribution is not None:
-            function = strategy_function(page.tf, True, loop.validates, source.partitioner is None)
-            made = statements_of(quoted("\n".join(map(source_of, function)), page.module))
-            above = head_of(page.module, source.construction.call)
-            yield from page.change(Insert(made, before=above, above=True, apart=True))
-
-
-def head_of(module: Module, node: ast.AST) -> ast.stmt:
-    """The function or class around a node on the outermost level of a file; else the statement that follows all of these."""
-    above = [outer for outer in (node, *module.ancestors(node)) if isinstance(outer, ast.stmt)][-1]
-    body = module.tree.body
-    while not isinstance(above, _HEAD) and (index := body.index(above)) and not isinstance(body[index - 1], _HEAD):
-        above = body[index - 1]
-    return above
-
-
-def is_held(loop: Loop, source: Source) -> bool:
-    """Whether a variable gets the parameters of an Estimator, which input functions get as well."""
-    inputs = [each for use in loop.uses if source in use.sources for each in use.inputs]
-    given = [part for each in inputs for part in given_parts(each.given)]
-    return bool(source.params) and any(isinstance(v, ast.Name) and v.id == source.params for v in given)
 
 
 def _placed(settings: Settings, page: Page) -> list[str]:

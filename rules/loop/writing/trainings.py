@@ -17,7 +17,7 @@ from ..places import counter_of, is_simple
 from ..remarks import of_what_is_gone
 from ..use import Use
 from .data import DataWriter
-from .making import Names
+from .names import Names
 
 
 class TrainingWriter:

@@ -28,8 +28,10 @@ from ..reads import EVAL_DIR, Read
 from ..use import Use
 from ..variables import NAMES, VALUE
 from .data import DataWriter
-from .making import Compiled, Names, is_held, made, strategies
+from .making import made
+from .names import Names
 from .predictions import PredictionWriter
+from .scopes import Compiled, is_held, strategies
 from .trainings import TrainingWriter
 
 
