@@ -9,16 +9,19 @@ import ast
 import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING
 
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.functions.lift import removal
+from migrator.normalise.values.callers import given_by_callers
+from migrator.normalise.values.dropped import without_arguments
 from migrator.resolve.module import Module
 from migrator.resolve.project import Definition, Project
 from migrator.resolve.reaching import read_once
 from migrator.resolve.syntax import walk
-from migrator.rewrite import Remove, Rename, Replace, expr, with_arguments
+from migrator.rewrite import Change as Rewrite
+from migrator.rewrite import Remove, Rename, Replace, expr, with_arguments, with_parameters
 from migrator.vocabulary.unsupported import Unsupported
 
 from .one_shot import INITIALIZABLE, ONE_SHOT
@@ -26,7 +29,7 @@ from .one_shot import INITIALIZABLE, ONE_SHOT
 if TYPE_CHECKING:
     import libcst as cst
 
-Placed = tuple[Module, Union[Remove, Rename, Replace]]
+Placed = tuple[Module, Rewrite]
 
 _HOOKS = frozenset(f"tensorflow.{place}.SessionRunHook" for place in ("train", "estimator"))
 _PLACEHOLDER = "tensorflow.placeholder"
@@ -105,8 +108,8 @@ class _Fed:
     """A hook that runs the initializer of an iterator with arrays."""
 
     module: Module
-    hook: ast.Name
-    """Where the hook gets its name."""
+    hook: ast.Name | ast.arg
+    """Where the hook gets its name; it may be a parameter of the function around the input function."""
     owner: Definition
     """The class of the hook."""
     statement: ast.Assign
@@ -120,9 +123,14 @@ class _Fed:
 
     def changes(self, project: Project) -> list[Placed] | None:
         """What changes; None where the hook is used in another way than to be handed to trainings."""
+        gone = self._handed(project, self.hook) if isinstance(self.hook, ast.arg) else self._own(project, self.hook)
+        return None if gone is None else [*gone, *self._arrays()]
+
+    def _own(self, project: Project, hook: ast.Name) -> list[Placed] | None:
+        """What changes where the function makes the hook."""
         module, found = self.module, list[Placed]()
-        holder = module.scope(self.hook).lookup(self.hook.id)
-        for load in module.loads_of(self.hook.id, holder):
+        holder = module.scope(hook).lookup(hook.id)
+        for load in module.loads_of(hook.id, holder):
             parent = module.parent(load)
             if isinstance(parent, ast.Attribute) and module.parent(parent) is self.statement:
                 continue
@@ -133,10 +141,36 @@ class _Fed:
             if changed is None:
                 return None
             found += changed
-        function = self.made.func
+        return [*found, (module, Remove(module.statement(hook), apart=True))]
+
+    def _handed(self, project: Project, parameter: ast.arg) -> list[Placed] | None:
+        """What changes where all callers of the function give it a hook that they make."""
+        module = self.module
+        function = module.parent(module.parent(parameter) or parameter)
+        target = self.statement.targets[0]
+        assert isinstance(target, ast.Attribute) and isinstance(function, ast.FunctionDef)
+        if module.loads_of(parameter.arg, module.scope(target.value).lookup(parameter.arg)) != [target.value]:
+            return None
+        given = given_by_callers(project, module, parameter)
+        head = with_parameters(module.cst.statement(function), drop=[parameter.arg])
+        found: list[Placed] = [(module, Replace(function, head)), *without_arguments(given)]
+        for other, name in given:
+            assert isinstance(name, ast.Name)
+            statement = other.assignment(name)
+            assert statement is not None
+            found.append((other, Remove(statement)))
+            for load in other.loads_of(name.id, other.scope(name).lookup(name.id)):
+                changed = [] if load is name else _left_out(other, load)
+                if changed is None:
+                    return None
+                found += changed
+        return found
+
+    def _arrays(self) -> list[Placed]:
+        """What makes the dataset of the arrays."""
+        module, function, found = self.module, self.made.func, list[Placed]()
         assert isinstance(function, ast.Attribute)
         found += [
-            (module, Remove(module.statement(self.hook), apart=True)),
             (module, Remove(self.statement, apart=True)),
             *([(module, Remove(self.held))] if self.held is not None else []),
         ]
@@ -196,13 +230,18 @@ class _Fed:
 
 
 def _left_out(module: Module, hook: ast.Name) -> list[Placed] | None:
-    """The change of a call with ``hooks=[hook]`` that make it do without the hook."""
+    """The change of a call with ``hooks=[hook]``, or of a list with a name, that makes it do without the hook."""
     listed = module.parent(hook)
-    keyword = module.parent(listed) if isinstance(listed, ast.List) else None
-    call = module.parent(keyword) if isinstance(keyword, ast.keyword) and keyword.arg == "hooks" else None
-    if not isinstance(call, ast.Call) or not isinstance(keyword, ast.keyword) or not isinstance(listed, ast.List):
+    around = module.parent(listed) if isinstance(listed, (ast.List, ast.Call)) else None
+    if isinstance(listed, ast.Call) and isinstance(around, ast.Expr) and listed.args == [hook]:
+        method = listed.func
+        if isinstance(method, ast.Attribute) and method.attr == "append" and isinstance(method.value, ast.Name):
+            return [(module, Remove(around))]
         return None
-    if len(listed.elts) == 1:
+    call = module.parent(around) if isinstance(around, ast.keyword) and around.arg == "hooks" else None
+    if not isinstance(listed, ast.List) or not isinstance(around if call is None else call, (ast.Assign, ast.Call)):
+        return None
+    if len(listed.elts) == 1 and isinstance(call, ast.Call):
         return [(module, Replace(call, with_arguments(module.cst.call(call), drop=["hooks"])))]
     rest = [module.cst.expression(element) for element in listed.elts if element is not hook]
     return [(module, Replace(listed, expr("[{rest}]", rest=rest)))]
@@ -214,9 +253,10 @@ def _fed(project: Project, module: Module, statement: ast.Assign) -> _Fed | None
     if len(statement.targets) > 1 or not isinstance(target, ast.Attribute) or not isinstance(run, ast.Lambda):
         return None
     hook = module.assignment(target.value)
-    made_hook = hook.value if hook is not None else None
-    owner = project.definition(module, made_hook.func) if isinstance(made_hook, ast.Call) else None
-    if hook is None or owner is None or not _only_initializes(owner, target.attr):
+    bound = [binding.node for binding in module.bindings(target.value)] if isinstance(target.value, ast.Name) else []
+    name = hook.targets[0] if hook is not None else bound[0] if len(bound) == 1 else None
+    owner = _class_of(project, module, hook, name)
+    if not isinstance(name, (ast.Name, ast.arg)) or owner is None or not _only_initializes(owner, target.attr):
         return None
     call, given = run.body, run.args.args
     if not isinstance(call, ast.Call) or len(given) != 1 or len(call.args) not in (1, 2) or run.args.defaults:
@@ -242,8 +282,21 @@ def _fed(project: Project, module: Module, statement: ast.Assign) -> _Fed | None
         if placeholder is None or array is None:
             return None
         values[placeholder] = array
-    name = hook.targets[0]
-    return _Fed(module, name, owner, statement, made, values, held) if isinstance(name, ast.Name) and values else None
+    return _Fed(module, name, owner, statement, made, values, held) if values else None
+
+
+def _class_of(project: Project, module: Module, hook: ast.Assign | None, name: ast.AST | None) -> Definition | None:
+    """The class of a hook that an assignment makes, or that all callers make and give for a parameter."""
+    made: list[tuple[Module, ast.expr | None]] = [(module, hook.value)] if hook is not None else []
+    if isinstance(name, ast.arg):
+        with contextlib.suppress(Unsupported):
+            given = given_by_callers(project, module, name)
+            statements = [
+                (other, other.assignment(value) if isinstance(value, ast.Name) else None) for other, value in given
+            ]
+            made = [(other, each.value if each is not None else None) for other, each in statements]
+    owners = {project.definition(other, v.func) if isinstance(v, ast.Call) else None for other, v in made}
+    return owners.pop() if len(owners) == 1 else None
 
 
 def _array(module: Module, placeholder: ast.expr, value: ast.expr) -> str | cst.BaseExpression | None:

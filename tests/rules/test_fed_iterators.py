@@ -135,3 +135,59 @@ def test_an_iterator_of_a_dataset_without_a_name() -> None:
         in text
     )
     assert "IteratorHook" not in text
+
+
+HANDED = """\
+def make_inputs(x, hook, size):
+    def inputs():
+        images = tf.placeholder(x.dtype, x.shape)
+        dataset = tf.data.Dataset.from_tensor_slices(images).batch(size)
+        iterator = dataset.make_initializable_iterator()
+        hook.initialize = lambda s: s.run(iterator.initializer, feed_dict={images: x})
+        return iterator.get_next()
+
+    return inputs
+"""
+GIVEN = """\
+first = IteratorHook()
+hooks = [first, tf.train.StopAtStepHook(9)]
+estimator.train(make_inputs(X, first, 4), hooks=hooks, steps=3)
+second = IteratorHook()
+more = []
+more.append(second)
+estimator.evaluate(make_inputs(Y, size=5, hook=second), hooks=more, steps=2)
+third = IteratorHook()
+estimator.evaluate(make_inputs(Y, third, 6), hooks=[third], steps=2)
+"""
+
+
+def test_callers_may_make_the_hook_and_hand_it_in() -> None:
+    text = migrate(program(inputs=HANDED, use=GIVEN))
+    assert "def make_inputs(x, size):\n    def inputs():\n" in text and "IteratorHook" not in text
+    assert "dataset = tf.data.Dataset.from_tensor_slices(x).batch(size)\n        return dataset\n" in text
+    assert "make_inputs(X, 4)" in text and "make_inputs(Y, size=5)" in text and "make_inputs(Y, 6)" in text
+    assert not any(name in text for name in ("first", "second", "third"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("first = IteratorHook()\n", "first = IteratorHook() if X else None\n"),
+        ("first = IteratorHook()\n", "first = tf.train.StepCounterHook()\n"),
+        ("hooks = [first, ", "print(first)\nhooks = [first, "),
+        ("more.append(second)", "more.insert(0, second)"),
+        ("third, 6", "second, 6"),
+        (
+            "estimator.evaluate(make_inputs(Y, third, 6)",
+            "makes = [make_inputs]\nestimator.evaluate(makes[0](Y, third, 6)",
+        ),
+    ],
+)
+def test_hooks_that_do_more_are_left(old: str, new: str) -> None:
+    assert old in GIVEN
+    assert "initializable iterator" in manual_reason(program(inputs=HANDED, use=GIVEN.replace(old, new)))
+
+
+def test_a_hook_that_the_function_reads_as_well_is_left() -> None:
+    inputs = HANDED.replace("    def inputs():\n", "    print(hook)\n\n    def inputs():\n")
+    assert "initializable iterator" in manual_reason(program(inputs=inputs, use=GIVEN))
