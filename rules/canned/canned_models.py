@@ -13,9 +13,9 @@ from ..exports.exports import Export
 from ..loop.loop import Loop
 from ..loop.sources import Place
 from ..loop.use import Use
+from .classes.writer import NetworkWriter
 from .heads import metrics_of, predictions_of
-from .network_classes import NetworkWriter
-from .networks import Network
+from .networks import STATISTICS, WEIGHTS, Network
 from .readings import Keys, all_of, read_of_predictions, read_of_result
 
 
@@ -36,8 +36,10 @@ class CannedModel:
     """Whether the program reads its weights by the names of an Estimator."""
     uncounted: bool = False
     """Whether one of several trainings may reach the end of data of an unknown number."""
-    saved: bool = False
-    """Whether checkpoints are restored that Keras 3 may have written."""
+    built: bool = False
+    """Whether its optimizers are made before a checkpoint is restored."""
+    listed: frozenset[str] = frozenset()
+    """What checkpoints that Keras 3 writes and restores do not hold of layers in lists, but for their optimizers."""
 
 
 def canned_models(networks: Mapping[ast.Call, Network], loop: Loop) -> dict[ast.Call, CannedModel] | str:
@@ -54,7 +56,10 @@ def canned_models(networks: Mapping[ast.Call, Network], loop: Loop) -> dict[ast.
             name = part.partition("(")[0]
             if beside.setdefault((network.construction.module.path, name), part) != part:
                 return f"models that need a {name.rpartition(' ')[2]} of several kinds"
-    saved = not loop.restores_by_optimizers
+    saved = any(source.settings.directory is not None for source in loop.sources)
+    lost = {STATISTICS: saved, WEIGHTS: not loop.restores_by_optimizers}
+    listed = frozenset(what for what, is_lost in lost.items() if is_lost)
+    built = saved and loop.restores_by_optimizers and loop.distribution is None
     named = frozenset(text for module in loop.modules for text in _texts(module))
     for call, network in networks.items():
         uses = [use for use in loop.uses if _is_of(use, call)]
@@ -73,7 +78,7 @@ def canned_models(networks: Mapping[ast.Call, Network], loop: Loop) -> dict[ast.
         by_names = any(read.by_names and _is_of(read, call) for read in loop.reads)
         told = tuple(metrics[0] if every else ()), tuple(predictions[0]), gone
         uncounted = any(_is_of(use, call) for use in loop.uncounted)
-        found[call] = CannedModel(network, *told, classifies, mixed, by_names, uncounted, saved)
+        found[call] = CannedModel(network, *told, classifies, mixed, by_names, uncounted, built, listed)
     return found
 
 

@@ -35,6 +35,8 @@ _NEEDED = {
     "DNNLinearCombined": ("linear_feature_columns", "dnn_feature_columns", "dnn_hidden_units"),
     "Baseline": (),
 }
+WEIGHTS, STATISTICS = "weights", "statistics"
+"""What checkpoints of Keras 3 may not hold of layers in lists."""
 MORE = ("more_metrics", "forwarded")
 """Arguments of drafts: metrics that a program adds, and features that its predictions hold as well."""
 _OWN = ("hidden_units", "feature_columns", "activation_fn", "dropout", "sparse_combiner")

@@ -17,7 +17,7 @@ from migrator.vocabulary.diagnostics import Edit
 from ..canned.canned import CANNED, arguments_of, told_dialect
 from ..canned.canned_models import CannedModel
 from ..canned.canned_optimizers import OptimizerArguments
-from ..canned.network_classes import NetworkWriter
+from ..canned.classes.writer import NetworkWriter
 from ..canned.networks import Network
 from ..estimator_calls.estimator_values import Construction
 from ..model_fns.subjects import words_about
@@ -38,7 +38,7 @@ class CannedClass:
         self.module, self.call = self.network.construction.module, self.network.construction.call
         self.optimizers, self.tf = optimizers, tf
         told = model.metrics, model.predictions, tf, model.classifies, model.mixed, model.named, model.uncounted
-        self.writer = NetworkWriter(self.network, name, *told, model.saved, need)
+        self.writer = NetworkWriter(self.network, name, *told, model.built, model.listed, need)
 
     def call_edits(self) -> list[Edit]:
         """The edits of the call's name, and of what gives it optimizers. Raises Unsupported."""

@@ -21,6 +21,7 @@ from ..callbacks.class_writer import CallbackClass
 from ..callbacks.model_hooks import ModelHooks
 from ..callbacks.savers import LISTENER, listener_changes
 from ..canned.canned_models import canned_models
+from ..canned.classes.steps import SLOTS
 from ..canned.networks import Network, is_network, network_of, takes_numbers
 from ..distribute import tpu
 from ..distribute.distribution import speaks_of_tpus, understood_words
@@ -119,6 +120,9 @@ class LoopRewrite(FileRewrite):
                 loop = distributed(loop, trained, words, self.asked, self.apart)
         if isinstance(loop, Loop):
             self.several = False
+            again = canned_models(known, loop)  # which may have a strategy now
+            assert not isinstance(again, str)
+            self._classes = CannedClasses(self.project, again)
         return loop
 
     def _kinds(self) -> Iterator[tuple[ast.Call, Kind]]:
@@ -219,7 +223,9 @@ def _kind_of(network: Network | str) -> Kind:
     names = frozenset[ast.AST]() if head is None else frozenset[ast.AST]({head.func})
     signatures = Signatures((Served('"predict"'),), of_head=True, by_text=network.head.by_text, takes_dicts=True)
     hooks = ModelHooks(StepValues(keys=frozenset(network.evaluated)))
-    weights = Weights(labelled=True, stepped=False)  # two optimizers, say, or one of Keras 2 alone
+    first = network.construction.dialect == "v1"  # those of TensorFlow 2 may be classes of Keras 2 alone
+    weights = Weights(labelled=True, stepped=first)
+    weights = replace(weights, slots=SLOTS) if network.combined else weights
     known = network.variables
     rates = rates_of_calls(network.construction.module, network.optimizers)
     told = Kind(compiled=True, signatures=signatures, hooks=hooks, variables=known, names=names, weights=weights)

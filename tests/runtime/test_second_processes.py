@@ -1,4 +1,4 @@
-"""With Keras 3, which restores no weights that are not made yet, a process goes on from what another one has saved."""
+"""With Keras 3, which restores nothing that is not made yet, a process goes on from what another one has saved."""
 
 from __future__ import annotations
 
@@ -105,3 +105,50 @@ def test_modes_that_run_in_processes_of_their_own(tmp_path: Path, program: str) 
     _lines(tmp_path, "program.py", "export")
     served = [float(line.split()[-1]) for line in _lines(tmp_path, "serve.py")]
     assert served == pytest.approx([float(line.split()[-1]) for line in together[1:]], rel=1e-5)
+
+
+CANNED = """\
+import sys
+
+import numpy as np
+import tensorflow as tf
+
+
+def input_fn(repeat):
+    x = np.linspace(-1, 1, 64).reshape(16, 4).astype(np.float32)
+    features = {"x": x, "kind": np.array(["a", "b", "c", "a"] * 4)}
+    return tf.data.Dataset.from_tensor_slices((features, (x[:, 0] > 0).astype(np.int32))).repeat(repeat).batch(8)
+
+
+def main():
+    columns = [tf.feature_column.numeric_column("x", 4)]
+    kinds = [tf.feature_column.categorical_column_with_hash_bucket("kind", 5)]
+    config = tf.estimator.RunConfig("saved", tf_random_seed=1)
+    estimator = tf.estimator.ESTIMATOR
+    estimator.train(lambda: input_fn(None), max_steps=int(sys.argv[1]))
+    print("loss %.6f" % estimator.evaluate(lambda: input_fn(1))["loss"])
+
+
+main()
+"""
+NETWORK = "DNNClassifier([6, 5], columns, config=config, optimizer=tf.train.AdagradOptimizer(0.1), batch_norm=True)"
+BOTH = """DNNLinearCombinedClassifier(
+        config=config,
+        linear_feature_columns=kinds,
+        linear_optimizer=tf.train.FtrlOptimizer(0.1),
+        dnn_feature_columns=columns,
+        dnn_hidden_units=[6, 5],
+        dnn_optimizer=tf.train.AdamOptimizer(0.01),
+    )"""
+
+
+@pytest.mark.parity
+@pytest.mark.skipif(not os.path.exists(LATEST), reason="needs the newest TensorFlow: make setup-latest")
+@pytest.mark.parametrize("made", [NETWORK, BOTH], ids=["an optimizer", "two optimizers"])
+def test_a_canned_estimator_goes_on_with_what_its_optimizers_keep(tmp_path: Path, made: str) -> None:
+    for folder in ("once", "twice"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "program.py").write_text(migrate(CANNED.replace("ESTIMATOR", made)))
+    _lines(tmp_path / "twice", "program.py", "10")
+    again = _lines(tmp_path / "twice", "program.py", "20")
+    assert len(again) == 1 and again == _lines(tmp_path / "once", "program.py", "20")

@@ -39,7 +39,7 @@ class Building:
     @property
     def kind(self) -> tuple[object, ...]:
         """What else its lines depend on: whether the optimizer is made, whether a TPU may be used, and learning rates."""
-        return self.has_slots, self._on_tpu, self.place.sources[0].rates
+        return self.has_slots and self._weights.slots, self._on_tpu, self.place.sources[0].rates
 
     @property
     def whole(self) -> bool:
@@ -60,7 +60,7 @@ class Building:
         """The same for data that need not be its own: the variable `held` gets the features."""
         read = f"{data}.take(1)"
         each = f"{held}, *_ in {read}" if labelled else f"{held} in {read}.map(lambda features, *_: features)"
-        slots = [f"{model}.optimizer.build({model}.trainable_variables)"] if self.has_slots else []
+        slots = [self._weights.slots.format(model=model)] if self.has_slots else []
         lines = [f"for {each}:", f"{unit}{model}({held})  # makes the weights that are restored", *slots]
         return (
             [f"with {model}.distribute_strategy.scope():", *(f"{unit}{line}" for line in lines)]

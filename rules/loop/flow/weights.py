@@ -23,9 +23,12 @@ class Weights:
     labelled: bool
     """Whether the data of trainings and evaluations are pairs of features and labels."""
     stepped: bool
-    """Whether one optimizer of Keras moves all of them, by a step of `fit` itself, so that its own may be made, too."""
+    """Whether one optimizer of Keras moves all of them, by a step of `fit` itself, so that its own may be made, too; or several
+    do for which the model has a method."""
     partial: bool = False
     """Whether a call for predictions makes some of them alone."""
+    slots: str = "{model}.optimizer.build({model}.trainable_variables)"
+    """The statement that makes what the optimizer of a model keeps."""
 
 
 def weights_of(plans: list[Plan]) -> Optional[Weights]:

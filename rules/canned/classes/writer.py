@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from migrator.analyse.layers.statistics import LISTED
 
-from .networks import Network
+from ..networks import WEIGHTS, Network
+from .steps import training
 
 _SHARES = {
     "mean": "weights",
@@ -34,7 +35,8 @@ class NetworkWriter:
       mixed: whether its file has weighted sums of several kinds.
       named: whether the program reads its weights by the names of an Estimator.
       uncounted: whether one of several trainings may reach the end of data of an unknown number.
-      saved: whether checkpoints of it are restored that Keras 3 may have written.
+      built: whether both its optimizers are made before a checkpoint is restored.
+      listed: what checkpoints of Keras 3 do not hold of layers in lists: `WEIGHTS`, `STATISTICS`.
       need: says how its file calls a helper, once it imports it.
     """
 
@@ -49,10 +51,12 @@ class NetworkWriter:
         mixed: bool = False,
         named: bool = False,
         uncounted: bool = False,
-        saved: bool = False,
+        built: bool = False,
+        listed: Collection[str] = (),
         need: Callable[[str], str] = str,
     ) -> None:
-        self.mixed, self.named, self.uncounted, self.saved, self.need = mixed, named, uncounted, saved, need
+        self.mixed, self.named, self.uncounted = mixed, named, uncounted
+        self.built, self.listed, self.need = built, listed, need
         self.network, self.name = network, name
         self.classifies = classifies and network.head.kind in ("binary", "classes")
         self.metrics, self.predictions = list(metrics), list(predictions)
@@ -68,7 +72,8 @@ class NetworkWriter:
     def lines(self) -> list[str]:
         """Those of the class."""
         more = [*self._classify(), *self._named_weights()]
-        return [*self._class(), *self._losses(), *self._train_step(), *self._predict_step(), *more]
+        trained = training(self.network, self.tf, self.uncounted, self.built)
+        return [*self._class(), *self._losses(), *trained, *self._predict_step(), *more]
 
     @property
     def _units(self) -> str:
@@ -90,7 +95,7 @@ class NetworkWriter:
             yield self._bias
         if self.network.has_layers:
             yield from self._network()
-        if self.saved and (listed := ", ".join(f"{name}=list(self.{name})" for name in self._lists())):
+        if listed := ", ".join(f"{name}=list(self.{name})" for name in self._lists()):
             yield f"        {LISTED}"
             yield f"        self.listed_layers = {self.tf}.train.Checkpoint({listed})"
         if "label_vocabulary" in network.given:
@@ -103,12 +108,13 @@ class NetworkWriter:
         yield from self._call()
 
     def _lists(self) -> Iterator[str]:
-        """The attributes with lists of layers: their optimizers may be two, and are not made before a checkpoint is restored."""
-        if self.network.sums and not self.network.preprocessed:
+        """The attributes with lists of layers that checkpoints do not hold."""
+        if WEIGHTS in self.listed and self.network.sums and not self.network.preprocessed:
             yield "columns"
-        if self.network.has_layers:
+        if WEIGHTS in self.listed and self.network.has_layers:
             yield "hidden_layers"
-            yield from ["norms"] if self._normalized else []
+        if self.listed and self.network.has_layers and self._normalized:
+            yield "norms"
 
     def _sum(self) -> Iterator[str]:
         """The layers of a linear model."""
@@ -225,43 +231,6 @@ class NetworkWriter:
         yield f"        weights = {self.tf}.cast(x[self.weight_column], {self.tf}.float32)"
         mean = f"{self.tf}.reduce_mean({_SHARES[self.head.reduction].format(tf=self.tf)})"
         yield f"        weights = {self.tf}.math.divide_no_nan(weights, {mean})"
-
-    def _train_step(self) -> Iterator[str]:
-        """The methods by which each part of a model has its optimizer, and takes no step without a batch."""
-        step = ["return super().train_step(data)"]
-        if self.network.combined:
-            yield from self._compile()
-            step = list(self._steps())
-        elif not self.uncounted:
-            return
-        yield from ["", "    def train_step(self, data):"]
-        if self.uncounted:
-            yield "        # Else Keras counts a step where it finds that the data end."
-            yield f"        with {self.tf}.control_dependencies({self.tf}.nest.flatten(data, expand_composites=True)):"
-        yield from (f"        {'    ' * self.uncounted}{line}" for line in step)
-
-    def _compile(self) -> Iterator[str]:
-        """The method that takes a second optimizer."""
-        yield ""
-        yield "    def compile(self, optimizer, linear_optimizer, **kwargs):"
-        yield "        super().compile(optimizer, **kwargs)"
-        yield "        self.linear_optimizer = linear_optimizer"
-
-    def _steps(self) -> Iterator[str]:
-        """The step of both optimizers."""
-        linear = "[self.bias, *(weight for column in self.columns for weight in column.trainable_variables)]"
-        if self.network.preprocessed:
-            linear = "self.linear_model.trainable_variables"
-        yield f"x, y, sample_weight = {self.tf}.keras.utils.unpack_x_y_sample_weight(data)"
-        yield f"with {self.tf}.GradientTape() as tape:"
-        yield "    y_pred = self(x, training=True)"
-        yield "    loss = self.compute_loss(x, y, y_pred, sample_weight)"
-        yield f"linear = {linear}"
-        yield "network = [weight for weight in self.trainable_variables if all(weight is not other for other in linear)]"
-        yield "gradients, linear_gradients = tape.gradient(loss, [network, linear])"
-        yield "self.optimizer.apply_gradients(zip(gradients, network))"
-        yield "self.linear_optimizer.apply_gradients(zip(linear_gradients, linear))"
-        yield "return self.compute_metrics(x, y, y_pred, sample_weight)"
 
     def _predict_step(self) -> Iterator[str]:
         """The method that makes predictions of the output."""

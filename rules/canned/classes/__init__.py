@@ -1,0 +1,1 @@
+"""The class of Keras models that a canned Estimator becomes."""
