@@ -50,20 +50,26 @@ class Checkpoints(tf.keras.callbacks.Callback):
         if not tf.train.load_checkpoint(path).has_tensor("_CHECKPOINTABLE_OBJECT_GRAPH"):
             raise ValueError(f"{path} is of TensorFlow 1: convert it with `migrate checkpoint`, or change model_dir.")
         log_info("Restoring parameters from %s", path)
+        nodes = self._held_in(path)
         made = all(layer.built for layer in self.model._flatten_layers())
         if hasattr(tf.keras, "ops") and made and not self.model.optimizer.built:
             self.model.optimizer.build(self.model.trainable_variables)  # with Keras 3 it holds those of layers in lists
+            nodes = self._held_in(path)
+        rates = [(rate, rate.numpy()) for rate in map(rate_variable, nodes) if rate is not None]
+        self.checkpoint.restore(path).expect_partial()
+        for rate, number in rates:  # those of this run, as a graph has them
+            rate.assign(number)
+        self.held = path if with_optimizer else None
+
+    def _held_in(self, path: str) -> list[Any]:
+        """What the model has that a checkpoint may hold. Raises ValueError if that does not hold all variables of it."""
         found = {id(node) for node in tf.train.CheckpointView(path).match(self.checkpoint).values()}
         found |= {id(variable) for metric in self.model.metrics for variable in metric.variables}  # need not be saved
         nodes = list(tf.train.TrackableView(self.checkpoint).descendants())
         missing = [node.name for node in nodes if isinstance(node, KINDS) and id(node) not in found]
         if missing:
             raise ValueError(f"{path} does not hold all variables of the model: {', '.join(missing)}")
-        rates = [(rate, rate.numpy()) for rate in map(rate_variable, nodes) if rate is not None]
-        self.checkpoint.restore(path).expect_partial()
-        for rate, number in rates:  # those of this run, as a graph has them
-            rate.assign(number)
-        self.held = path if with_optimizer else None
+        return nodes
 
     def save(self, at_start: bool = False) -> None:
         self.saved_step, self.saved_time = int(self.model.optimizer.iterations.numpy()), time.time()
