@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from migrator.emit.modelwriter import ModelWriter
 
 _OWN = frozenset({"x", "y", "y_pred", "sample_weight", "tape", "loss", "losses"})
+_ALL = "self.trainable_variables"
 
 
 class TrainStepWriter(Writer):
@@ -59,7 +60,8 @@ class TrainStepWriter(Writer):
         self.at: Leaf = train_op.updates[-1].at
         loss = generator.plan.field("train", "loss")
         self.loss_name = loss.id if isinstance(loss, ast.Name) else ""
-        self.list_of_variables = "self.trainable_variables" if self._binds_variables() else "variables"
+        named = self._named_variables()
+        self.list_of_variables = named or (_ALL if self._binds_variables() else "variables")
         """How the text names the variables of the model."""
         self.names_variables = False
         self.reads_loss = False
@@ -163,7 +165,7 @@ class TrainStepWriter(Writer):
         if not update.minimizes:
             return f"{optimizer}.apply_gradients({self.text(given['grads_and_vars'])})"
         before, variables = "", self.all_variables() if "var_list" not in given else self.text(given["var_list"])
-        if "var_list" in given and not variables.isidentifier() and variables != "self.trainable_variables":
+        if "var_list" in given and not variables.isidentifier() and variables != _ALL:
             name = next(n for n in ("variables", "trained", "trained_") if not self.model.is_local(n))
             before, variables = f"{name} = {variables}\n", name
         loss = self._loss(given.get("loss"), update.call)
@@ -171,7 +173,7 @@ class TrainStepWriter(Writer):
 
     def all_variables(self) -> str:
         """The text of the list of all variables."""
-        self.names_variables |= self.list_of_variables == "variables"
+        self.names_variables |= self.list_of_variables != _ALL
         return self.list_of_variables
 
     def _gradient(self, loss: str, variables: str) -> str:
@@ -200,19 +202,35 @@ class TrainStepWriter(Writer):
         """The variables that ``compute_gradients`` differentiates by."""
         given = gradient_arguments(call)
         wanted = given.get("var_list")
-        if wanted is None or self.text(wanted) == "self.trainable_variables":
+        if wanted is None or self.text(wanted) == _ALL:
             return self.all_variables()
         if not isinstance(wanted, ast.Name):
             raise Unsupported("a list of variables that is not a name is not migrated yet", wanted)
         return self.text(wanted)
+
+    def _named_variables(self) -> str:
+        """The name that the program has for all variables of the model, by what it unzips, and for nothing else."""
+        stores = [
+            node
+            for leaf in self.model.gradients
+            for node in walk(leaf.node)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        ]
+        found = {node.id for node in stores if self._is_of_all(node)}
+        name = next(iter(found)) if len(found) == 1 else ""
+        return name if sum(node.id == name for node in stores) == 1 else ""
+
+    def _is_of_all(self, node: ast.Name) -> bool:
+        """Whether a name gets all variables of the model, out of pairs with their gradients."""
+        parts = _parts_of_unzip(self.model.module.statement(node))
+        return parts is not None and parts[1] is node and "var_list" not in gradient_arguments(parts[2])
 
     def _binds_variables(self) -> bool:
         """Whether the program means something else by the name `variables` than all variables of the model."""
         for leaf in self.model.gradients:
             for node in walk(leaf.node):
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id == "variables":
-                    parts = _parts_of_unzip(self.model.module.statement(node))
-                    if parts is None or parts[1] is not node or "var_list" in gradient_arguments(parts[2]):
+                    if not self._is_of_all(node):
                         return True
         return False
 
@@ -308,7 +326,7 @@ def train_step_method(generator: ModelWriter, train_op: TrainOp) -> Sequence[Row
         body = [*rows([begin]), *body, *rows([end])]
     if replicated:
         check_replicas(plan, train_op, writer.reads_loss)
-    named = statements("variables = self.trainable_variables") if writer.names_variables else []
+    named = statements(f"{writer.list_of_variables} = {_ALL}") if writer.names_variables else []
     return step_method(generator, [*named, *body], writer.derivatives > 1, multiples, before)
 
 
