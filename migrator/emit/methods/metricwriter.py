@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
@@ -11,7 +12,7 @@ from migrator.analyse.function.translate import Writing, format_call, operand
 from migrator.analyse.results.metrics import MetricEntry
 from migrator.analyse.results.outputs import repr_key
 from migrator.analyse.statements.flow import Frame, Leaf
-from migrator.analyse.statements.names import reads, targets
+from migrator.analyse.statements.names import enumerated, reads, targets
 from migrator.analyse.statements.negation import negated
 from migrator.emit.expressions import Shared
 from migrator.emit.methods.callwriter import CallWriter
@@ -189,7 +190,10 @@ def _metric(entry: MetricEntry, writer: InitWriter) -> str:
     if entry.group is not None:
         made = f"{writer.text(entry.group)}.metrics()"
     if entry.loop is not None:
-        made = f"[{made} for {writer.text(entry.loop.target)} in {writer.text(entry.loop.iter)}]"
+        number, target, iterable = enumerated(entry.loop)
+        if number is not None and re.search(rf"\b{ast.unparse(number)}\b", made):
+            target, iterable = entry.loop.target, entry.loop.iter
+        made = f"[{made} for {writer.text(target)} in {writer.text(iterable)}]"
     return made
 
 
