@@ -202,11 +202,8 @@ class ExportWriter:
         made = self._named.get(fed.function, "") if fed.function is not None else ""
         if isinstance(fed.given, (ast.Attribute, ast.Name)) and fed.choices:
             made = self._name_elsewhere(fed)
-            made = (
-                f"{self.page.text(fed.given.value)}.{made}"
-                if isinstance(fed.given, ast.Attribute)
-                else self.page.unbound(made)
-            )
+            owner = f"{self.page.text(fed.given.value)}." if isinstance(fed.given, ast.Attribute) else ""
+            made = f"{owner}{made}" if owner else self.page.unbound(made)
         elif fed.choices:
             made = self.page.text(fed.given)
         verbs = signatures.verbs(fed.text) if len(fed.choices) < 2 else []
@@ -214,7 +211,10 @@ class ExportWriter:
             path = self.page.free(at, "path", "export_path")
         lines = [f"{path} = {folder}"] if path else []
         if made:
-            lines.append(f"{self.page.tf}.saved_model.save({model}, {path or folder}, signatures={made}({model}))")
+            given, table = f"{made}({model})", self.module.unused_name("signatures", at)
+            if restored := self._traced(export, model, (), table):
+                lines, given = [f"{table} = {given}", *restored, *lines], table
+            lines.append(f"{self.page.tf}.saved_model.save({model}, {path or folder}, signatures={given})")
         elif self.archives(fed, signatures):
             lines += self._archived(fed, signatures, model, path or folder, at, export)
         else:
@@ -262,9 +262,9 @@ class ExportWriter:
         lines = [*above, *traced, f"{archive} = {tf}.keras.export.ExportArchive()", *lines]
         return [*lines, f"{archive}.write_out({folder})"]
 
-    def _traced(self, export: Export | None, model: str, functions: Iterable[str]) -> list[str]:
+    def _traced(self, export: Export | None, model: str, functions: Iterable[str], table: str = "") -> list[str]:
         """The lines that restore a checkpoint above an export, if it has to."""
-        return self.restores.traced(export, model, functions) if export is not None else []
+        return self.restores.traced(export, model, functions, table) if export is not None else []
 
     def _endpoints(
         self, fed: Receiver, signatures: Signatures, model: str, at: ast.AST

@@ -144,7 +144,7 @@ def _where_used(project: Project, source: Source, place: Place) -> Optional[Buil
         return None
     above = module.statement(place.at)
     if isinstance(place, Export):
-        return Building(place, above) if has_its_line(module, above) and not place.fed.choices else None
+        return Building(place, above) if has_its_line(module, above) else None
     if not isinstance(place, Use) or _draws(project, place):
         return None
     read = _read(place) | {node.id for node in walk(place.receiver) if isinstance(node, ast.Name)}

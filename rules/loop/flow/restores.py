@@ -75,11 +75,15 @@ class Restores:
         test = f"not {newest}" if use.saves else f"not {model}.built"
         return [f"if {test}:", f"{self.page.unit}{begin}"]
 
-    def traced(self, place: Place, model: str, functions: Iterable[str]) -> list[str]:
-        """The lines that restore it where the weights are made by what an export serves."""
+    def traced(self, place: Place, model: str, functions: Iterable[str], table: str = "") -> list[str]:
+        """The lines that restore it where the weights are made by what an export serves: functions, or those of a dict."""
         if self._of(place) is None:
             return []
         built = [f"{name}.get_concrete_function()  # makes the weights that are restored" for name in functions]
+        if table:
+            each = self.page.module.unused_name("function", place.at)
+            traced = f"{self.page.unit}{each}.get_concrete_function()  # makes the weights that are restored"
+            built = [f"for {each} in {table}.values():", traced]
         return built if place.path is not None else self._newest(place, model, built)
 
     def other(self, place: Place, model: str) -> tuple[list[str], list[str]]:

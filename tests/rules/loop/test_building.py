@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 import pytest
-from modelfn.programs import migrate, run
+from modelfn.programs import migrate, migrate_all, run
 from test_loop import MODEL
 
 MADE = 'estimator = tf.estimator.Estimator(model_fn, "here", params={"units": 1})\n'
@@ -174,6 +174,23 @@ def test_an_export_alone_makes_the_weights_by_what_it_serves() -> None:
     text = migrate(f"{MODEL}{SERVED}mode = load()\n{MADE}{modes}{export}")
     traced = place(text, "    serve.get_concrete_function()  # makes the weights")
     assert place(text, "serve = tf.function(") < traced < place(text, "archive = ") and text.count(RESTORED) == 2
+
+
+@pytest.mark.parametrize("served", ["serving.serving_input_fn", "SERVED[mode]"])
+def test_an_export_by_functions_of_another_place_makes_the_weights_by_all_of_them(served: str) -> None:
+    modes = MODES.replace("else:", "elif mode == 'predict':")
+    export = f'else:\n    estimator.export_saved_model("served", {served})\n'
+    own = (
+        f"{SERVED}{SERVED.replace('def serving', 'def other')}SERVED = {{'a': serving_input_fn, 'b': other_input_fn}}\n"
+    )
+    head = "import serving\n" if served.startswith("serving.") else own
+    files = {"program.py": f"{MODEL}{head}mode = load()\n{MADE}{modes}{export}"}
+    files.update({"serving.py": f"import tensorflow as tf\n\n\n{SERVED}"} if served.startswith("serving.") else {})
+    text = migrate_all(files)["program.py"]
+    traced = place(text, "        function.get_concrete_function()  # makes the weights")
+    assert place(text, "    signatures = ") < place(text, "for function in signatures.values():") < traced
+    assert traced < place(text, "tf.saved_model.save(") and ", signatures=signatures)" in text
+    assert text.count(RESTORED) == 2
 
 
 def test_another_checkpoint_is_read_once_there_are_weights() -> None:
