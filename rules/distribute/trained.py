@@ -14,8 +14,10 @@ from migrator.resolve.module import Module
 from migrator.resolve.text import Spans
 
 from ..canned.networks import Network
+from ..loop.flow.weights import moves_all
 
 SPOKEN = "it may train on several devices or machines"
+MORE = "a train op that does more than to minimize the loss, on several devices"
 _GATHERS = frozenset({"tensorflow.gather", "tensorflow.gather_nd"})
 """What does not read variables in parts row by row."""
 
@@ -40,7 +42,10 @@ class Trained:
 def of_plan(plan: Plan) -> Trained:
     """What a model_fn becomes."""
     servers = has_partitioners(plan)
-    return Trained(plan.module, servers, has_moving_statistics(plan), _step(plan), _parts(plan) if servers else "")
+    step = _step(plan)
+    if servers and step == MORE and moves_all(plan):  # workers of servers take whole steps each, as in TensorFlow 1
+        step = ""
+    return Trained(plan.module, servers, has_moving_statistics(plan), step, _parts(plan) if servers else "")
 
 
 def of_network(network: Network) -> Trained:
@@ -57,7 +62,7 @@ def _step(plan: Plan) -> str:
     except Unsupported:
         return SPOKEN  # told where the model is written
     if training is not None and not training.plain:
-        return "a train op that does more than to minimize the loss, on several devices"
+        return MORE
     return ""
 
 

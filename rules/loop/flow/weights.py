@@ -37,7 +37,7 @@ def weights_of(plans: list[Plan]) -> Optional[Weights]:
         return None
     labelled = all(any("train" in leaf.modes for leaf in plan.tainted) for plan in plans)
     partial = any("infer" not in guard for plan in plans for guard in _guards(plan))
-    return Weights(labelled, all(map(_is_stepped, plans)), partial)
+    return Weights(labelled, all(map(moves_all, plans)), partial)
 
 
 def _is_built(plan: Plan) -> bool:
@@ -55,7 +55,7 @@ def _made(plan: Plan) -> list[Leaf]:
     return [site.leaf for site in plan.sites if not site.layer.weight]  # `__init__` makes weights that are no layer's
 
 
-def _is_stepped(plan: Plan) -> bool:
+def moves_all(plan: Plan) -> bool:
     """Whether one optimizer of Keras moves all weights, by a step of `fit` itself."""
     try:
         found = train_op(plan)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from modelfn.programs import HELPERS, LOSS, joined, migrate, run
+from modelfn.programs import HELPERS, LOSS, TRAIN_OP, joined, migrate, run
 from test_loop import MODEL, kept
 
 CLUSTER = "tf2_cluster.py"
@@ -364,6 +364,26 @@ KEPT = {
 @pytest.mark.parametrize("program", KEPT.values(), ids=list(KEPT))
 def test_others_stay_with_helpers(program: str) -> None:
     kept("", program)
+
+
+CLIPPED = """\
+optimizer = tf.train.GradientDescentOptimizer(0.1)
+    gradients, weights = zip(*optimizer.compute_gradients(loss{some}))
+    gradients, _ = tf.clip_by_global_norm(gradients, 5.0)
+    gradients = [tf.sign(each) for each in gradients]
+    train_op = optimizer.apply_gradients(zip(gradients, weights), tf.train.get_global_step())"""
+
+
+def test_workers_of_servers_take_steps_of_the_program() -> None:
+    servers = OF_SERVERS.replace(TRAIN_OP, CLIPPED.replace("{some}", ""))
+    assert servers != OF_SERVERS and made(servers) == f"model.fit({SHARED}, steps_per_epoch=20)"
+    assert "weights = self.trainable_variables\n" in migrate(servers + MADE + TRAIN)
+    kept("", OF_CLUSTER.replace(TRAIN_OP, CLIPPED.replace("{some}", "")) + MADE + TRAIN)
+
+
+def test_weights_in_parts_are_no_variables_that_a_step_may_name() -> None:
+    some = ", var_list=tf.trainable_variables('wide')"
+    kept("", OF_SERVERS.replace(TRAIN_OP, CLIPPED.replace("{some}", some)) + MADE + TRAIN)
 
 
 def test_an_estimator_of_a_function_is_trained_where_it_is_used() -> None:
