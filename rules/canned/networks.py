@@ -15,6 +15,7 @@ from ..estimator_calls.estimator_values import Construction
 from ..inputs.feature_columns import SHARED
 from ..inputs.foreign_columns import refuse_foreign_columns
 from ..inputs.number_columns import only_numbers
+from ..loop.values import values_of
 from ..loop.variables import OfCanned
 from .canned import PARTITIONERS, arguments_of
 from .head_arguments import head_of
@@ -173,7 +174,7 @@ def network_of(project: Project, construction: Construction, features: str = "co
         return f"`batch_norm` of {short}"
     if kind != "DNN" and any(name in SHARED for other in project.modules.values() for _, name in other.references()):
         return "columns that share a table, of more than one layer"
-    weights = _weights(module, told["weight_column"]) if "weight_column" in told else ""
+    weights = _weights(project, module, told["weight_column"]) if "weight_column" in told else ""
     if weights is None:
         return f"`weight_column` of {short}"
     metrics = ast.literal_eval(added) if added is not None else {}
@@ -197,12 +198,13 @@ def _key(module: Module, node: ast.expr) -> str:
     return str(ast.literal_eval(node if statement is None else statement.value))
 
 
-def _weights(module: Module, column: ast.expr) -> str | None:
+def _weights(project: Project, module: Module, column: ast.expr) -> str | None:
     """What takes the place of a column of weights; nothing for the name of a feature, None where it is not understood."""
+    known = [value for _, value in values_of(project, module, column)]
+    if known and all(isinstance(value, ast.Constant) and isinstance(value.value, str) for value in known):
+        return ""
     statement = module.assignment(column) if isinstance(column, ast.Name) else None
     value = column if statement is None else statement.value
-    if isinstance(value, ast.Constant) and isinstance(value.value, str):
-        return ""
     if not isinstance(value, ast.Call) or module.resolve(value.func) != "tensorflow.feature_column.numeric_column":
         return None
     key = value.args[0] if value.args else next((k.value for k in value.keywords if k.arg == "key"), None)

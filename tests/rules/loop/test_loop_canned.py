@@ -6,7 +6,7 @@ import re
 import textwrap
 
 import pytest
-from modelfn.programs import HELPERS, joined, manual_reason, migrate, run
+from modelfn.programs import HELPERS, joined, manual_reason, migrate, migrate_all, run
 from notebook_tools import notebook, sources
 
 from migrator.discover.notebooks import decode
@@ -487,3 +487,11 @@ def test_hooks_of_the_program_and_an_optimizer_beside_the_import_of_compat_v1() 
     made = "DNNClassifier([3], COLUMNS, optimizer=tf.train.AdamOptimizer(0.1))"
     text = written(made, uses, before=textwrap.dedent(hook))
     assert "class Stop(tf.keras.callbacks.Callback):" in text and "callbacks=[Stop()]" in text
+
+
+def test_the_name_of_the_feature_with_weights_may_stand_in_another_file() -> None:
+    made = "LinearClassifier(COLUMNS, weight_column=schema.WEIGHT)"
+    files = {"program.py": program(made, before="import schema\n"), "schema.py": "WEIGHT = 'w'\n"}
+    text = migrate_all(files)["program.py"]
+    assert "weight_column=schema.WEIGHT)" in text and "x[self.weight_column]" in text and ".fit(" in text
+    kept(made, before="class schema:\n    WEIGHT = input()\n")
