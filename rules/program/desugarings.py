@@ -74,6 +74,7 @@ from ..hooks import logged_modes, logging_classes, made_hooks, nested_hooks, wri
 from ..initializers import chosen_initializers, own_initializers
 from ..inputs import (
     fed_iterators,
+    named_receivers,
     read_batches,
     returned_arrays,
 )
@@ -171,6 +172,7 @@ FILES: tuple[Desugaring[OfFiles], ...] = (
     rebound_inputs.expand,
     read_batches.expand,
     scoped_placeholders.expand,
+    named_receivers.expand,
     named_placeholders.expand,
     split_receivers.expand,
 )
