@@ -19,7 +19,7 @@ demo: setup ## migrate a real program, train it before and after, compare: demo-
 	@.venv/bin/python demo/run.py
 
 test: setup ## the tests; with .venv-latest there, fixtures are also compared on TensorFlow 2.21
-	@echo "==> tests: about 30 minutes on 2 cores, as each fixture is trained before and after"
+	@echo "==> tests: about 70 minutes on 2 cores, as each fixture is trained before and after"
 	@echo "    without that, some minutes: make test PYTEST_ARGS=\"-m 'not parity'\""
 	@.venv/bin/pytest -n auto --maxprocesses 4 --dist loadgroup $(PYTEST_ARGS)
 
