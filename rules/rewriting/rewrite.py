@@ -52,12 +52,12 @@ from .own_helpers import held_edits, settle_helpers
 from .renaming import kept_functions, value_changes
 
 
-class EvaluatesApart(Exception):
-    """A cluster would not evaluate the model that was written amid a training as it has to be; calls of their own would."""
-
-
 class KeepsHelpers(Exception):
     """The loop of a program cannot be plain with the model that was written; its text says why."""
+
+
+class EvaluatesApart(KeepsHelpers):
+    """A cluster would not evaluate the model that was written amid a training as it has to be; calls of their own would."""
 
 
 class ProgramRewrite(OutsideRewrite):
