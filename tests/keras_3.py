@@ -21,7 +21,7 @@ NOT_WITH_KERAS_3 = {
     "canned/clicks": SERVED,
     "canned/heating": SERVED,
     "canned/titanic": OPTIMIZERS,
-    "canned/wide_and_deep": SEVERAL,
+    "canned/wide_and_deep/parameter servers": SEVERAL,
     "classifiers/grades": SERVED,
     "distribution/mirrored": SEVERAL,
     "distribution/sharded_tables/mirrored_workers": SEVERAL,
