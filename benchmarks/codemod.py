@@ -43,9 +43,7 @@ class Usage:
 def measure(command: Sequence[str]) -> Usage:
     """Run a command without showing its output."""
     environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1")
-    environment.pop(
-        "PYTHONDONTWRITEBYTECODE", None
-    )  # by which each run would compile all files anew, as no installed tool does
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # else each run compiles all files anew, as no installed tool does
     start = time.perf_counter()
     with open(os.devnull, "w") as nothing:
         process = subprocess.Popen(command, stdout=nothing, stderr=nothing, env=environment)

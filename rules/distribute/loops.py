@@ -77,13 +77,10 @@ def distributed(
         if not words and not asked:  # it spoke of TPUs
             return NotPlain(SPOKEN)
         loop = replace(loop, uses=tuple(_by_epochs(use) for use in loop.uses))
+        apart = apart or model.canned
         reason = SPOKEN if set(words) & _WORDS_OF_STRATEGIES else model.step
-        reason = (
-            reason
-            or _of_cluster(loop, model, apart or model.canned)
-            or (model.parts if model.servers else _of_workers(loop))
-        )
-        told = Distribution(None, (), not model.servers and model.moving, model.servers, apart or model.canned)
+        reason = reason or _of_cluster(loop, model, apart) or (model.parts if model.servers else _of_workers(loop))
+        told = Distribution(None, (), not model.servers and model.moving, model.servers, apart)
         return NotPlain(reason) if reason else replace(loop, distribution=told, together=1)
     if any(use.module.resolve(part) in _ARRAYS for use in loop.uses for part in _functions(use)):
         return NotPlain("arrays of an input function, on several devices or machines")
@@ -183,11 +180,11 @@ def _of_cluster(loop: Loop, model: Trained, apart: bool) -> str:
             return "steps of a cluster that somebody counts"
         if use.method == "train" and not _is_counted(use):
             return "a number of steps that a cluster does not know"
-        if use.method == "evaluate" and not _is_known(data.ends, use.limit):
-            return "evaluations on data that may have no end"
+        evaluations = [_is_known(data.ends, use.limit)] if use.method == "evaluate" else []
         if apart and use.validation is not None:
-            if not _is_known(use.validation.input.data.ends, use.validation.limit):
-                return "evaluations on data that may have no end"
+            evaluations.append(_is_known(use.validation.input.data.ends, use.validation.limit))
+        if not all(evaluations):
+            return "evaluations on data that may have no end"
         inside = any(isinstance(outer, _LINES) for outer in use.module.ancestors(use.call))
         evaluates = use.method == "evaluate" or use.validation is not None
         if evaluates and (inside or not has_its_line(use.module, use.call)):

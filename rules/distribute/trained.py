@@ -17,7 +17,6 @@ from ..canned.networks import Network
 from ..loop.flow.weights import moves_all
 
 SPOKEN = "it may train on several devices or machines"
-MORE = "a train op that does more than to minimize the loss, on several devices"
 _GATHERS = frozenset({"tensorflow.gather", "tensorflow.gather_nd"})
 """What does not read variables in parts row by row."""
 
@@ -41,11 +40,8 @@ class Trained:
 
 def of_plan(plan: Plan) -> Trained:
     """What a model_fn becomes."""
-    servers = has_partitioners(plan)
-    step = _step(plan)
-    if servers and step == MORE and moves_all(plan):  # workers of servers take whole steps each, as in TensorFlow 1
-        step = ""
-    return Trained(plan.module, servers, has_moving_statistics(plan), step, _parts(plan) if servers else "")
+    servers, moving = has_partitioners(plan), has_moving_statistics(plan)
+    return Trained(plan.module, servers, moving, _step(plan, servers), _parts(plan) if servers else "")
 
 
 def of_network(network: Network) -> Trained:
@@ -55,14 +51,15 @@ def of_network(network: Network) -> Trained:
     return Trained(network.construction.module, True, moving, canned=True)
 
 
-def _step(plan: Plan) -> str:
-    """Keras adds gradients up before an optimizer sees them."""
+def _step(plan: Plan, servers: bool) -> str:
+    """Keras adds gradients of replicas up before an optimizer sees them; workers of `servers` take whole steps each, but may
+    name no weights, which are in parts."""
     try:
         training = train_op(plan)
     except Unsupported:
         return SPOKEN  # told where the model is written
-    if training is not None and not training.plain:
-        return MORE
+    if training is not None and not training.plain and not (servers and moves_all(plan)):
+        return "a train op that does more than to minimize the loss, on several devices"
     return ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from migrator.analyse.variables.scopes import VARIABLE_SCOPE
+from migrator.analyse.variables.scopes import SCOPES
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
@@ -16,7 +16,6 @@ from migrator.rewrite import Replace
 from ..loop.places import has_its_line
 
 _PLACEHOLDER = "tensorflow.placeholder"
-_SCOPES = frozenset({VARIABLE_SCOPE, "tensorflow.name_scope"})
 _RECEIVERS = "tensorflow.estimator.export."
 
 
@@ -52,7 +51,7 @@ def _found(project: Project, module: Module) -> Iterator[list[Change]]:
         return
     for scope in (node for node in walk(module.tree) if isinstance(node, ast.With)):
         made = scope.items[0].context_expr if len(scope.items) == 1 else None
-        if not isinstance(made, ast.Call) or module.resolve(made.func) not in _SCOPES or scope.items[0].optional_vars:
+        if not isinstance(made, ast.Call) or module.resolve(made.func) not in SCOPES or scope.items[0].optional_vars:
             continue
         if _only_serves(module, scope) and has_its_line(module, scope):
             yield Change.of(module, Replace(scope, [*map(module.cst.statement, scope.body)]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from migrator.analyse.variables.scopes import VARIABLE_SCOPE
+from migrator.analyse.variables.scopes import SCOPES
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.normalise.draft.globals import OuterNames
@@ -14,8 +14,6 @@ from migrator.normalise.functions.idle import unsaid
 from migrator.resolve.module import Module
 from migrator.rewrite import Replace
 from migrator.vocabulary.unsupported import Unsupported
-
-_SCOPES = frozenset({VARIABLE_SCOPE, "tensorflow.name_scope"})
 
 
 @Desugaring
@@ -49,7 +47,7 @@ def expand(drafts: Drafts, module: Module, call: ast.Call) -> list[Change]:
     if found is None or not isinstance(function, ast.FunctionDef) or function.decorator_list:
         return []
     made = sole_value(function)
-    if not isinstance(made, ast.Call) or found.module.resolve(made.func) not in _SCOPES:
+    if not isinstance(made, ast.Call) or found.module.resolve(made.func) not in SCOPES:
         return []
     names = OuterNames()
     try:

@@ -135,7 +135,7 @@ class Attempts:
                         break
                     except EvaluatesApart:
                         apart = True
-                        ways.insert(ways.index(kept), kept)
+                        ways.insert(ways.index(kept), kept)  # the same way once more
                     except (KeepsHelpers, Unsupported) as problem:
                         told = (problem, *problem.others) if isinstance(problem, Unsupported) else ()
                         if any(isinstance(each, UsedElsewhere) for each in told):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from migrator.analyse.variables.scopes import VARIABLE_SCOPE
 from migrator.normalise.desugaring import Desugaring
 from migrator.normalise.draft.draft import Change, Drafts
 from migrator.resolve.module import Module
@@ -14,7 +15,6 @@ from migrator.rewrite import Replace, code, expr, with_parameters
 
 from .cell_classes import BASES
 
-_SCOPE = "tensorflow.variable_scope"
 _MOST = 2
 """Inputs and state; a third argument of a cell is the name of its scope."""
 
@@ -75,7 +75,7 @@ def _found(project: Project, module: Module) -> Iterator[list[Change]]:
 def _unscoped(module: Module, read: ast.Name, owner: ast.ClassDef) -> Replace:
     """What takes the place of a name of a scope that is None: the name of the class, or what else it is for want of one."""
     whole = module.parent(read)
-    if isinstance(whole, ast.Call) and module.resolve(whole.func) == _SCOPE and [read] == whole.args[:1]:
+    if isinstance(whole, ast.Call) and module.resolve(whole.func) == VARIABLE_SCOPE and [read] == whole.args[:1]:
         default = [*whole.args[1:], *(keyword.value for keyword in whole.keywords if keyword.arg == "default_name")]
         if len(default) == len(whole.args) - 1 + len(whole.keywords) == 1:  # ``variable_scope(scope, "name")``
             function, name = (module.cst.expression(node) for node in (whole.func, default[0]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Set
 from typing import TYPE_CHECKING
 
 from migrator.emit.polishing.polish import polished
@@ -70,13 +70,13 @@ class CannedClass:
         text = renderer.expression(node, lambda part: None)
         return f"{text}()" if node is value and self.optimizers.is_function(self.module, value) else text
 
-    def compiled(self, renderer: Renderer, together: int, more: Sequence[str]) -> Callable[[str], str]:
+    def compiled(self, renderer: Renderer, together: int) -> Callable[[str], str]:
         """What writes the statement that compiles a model."""
 
         def write(model: str) -> str:
             made = {name: self._optimizer(name, default, rate, renderer) for name, default, rate in self._optimizers()}
             made = {"optimizer": made.pop("dnn_optimizer"), **made} if "dnn_optimizer" in made else made
-            return self.writer.compiled(model, made, together, more)
+            return self.writer.compiled(model, made, together)
 
         return write
 
@@ -141,12 +141,9 @@ class CannedClasses:
         name = _class_name(self.project, model.network, {other.name for other in beside})
         return self.made.setdefault(construction.call, CannedClass(model, name, optimizers, tf, need))
 
-    def compiled(
-        self, module: Module, renderer: Renderer, together: int, more: Sequence[str]
-    ) -> dict[ast.Call, Callable[[str], str]]:
-        """What writes the statements that compile the models of a file, with `more` arguments."""
-        made = {call: each for call, each in self.made.items() if each.module is module}
-        return {call: each.compiled(renderer, together, more) for call, each in made.items()}
+    def compiled(self, module: Module, renderer: Renderer, together: int) -> dict[ast.Call, Callable[[str], str]]:
+        """What writes the statements that compile the models of a file."""
+        return {call: each.compiled(renderer, together) for call, each in self.made.items() if each.module is module}
 
     def edits(self, module: Module, gone: Collection[ast.stmt]) -> list[Edit]:
         """The edits that write the classes of a file; statements that are `gone` go with them."""

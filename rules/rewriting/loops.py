@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from migrator.analyse.function.translate import is_none
 from migrator.analyse.results.stepvalues import StepValues, settle_step_values
-from migrator.emit.factories.strategywriter import EXACT
 from migrator.emit.render import Renderer
 from migrator.resolve.module import Module
 from migrator.resolve.syntax import walk
@@ -120,9 +119,10 @@ class LoopRewrite(FileRewrite):
                 loop = distributed(loop, trained, words, self.asked, self.apart)
         if isinstance(loop, Loop):
             self.several = False
-            again = canned_models(known, loop)  # which may have a strategy now
-            assert not isinstance(again, str)
-            self._classes = CannedClasses(self.project, again)
+        if isinstance(loop, Loop) and loop.distribution is not None:  # in which Keras 3 restores nothing
+            models = canned_models(known, loop)
+            assert not isinstance(models, str)
+            self._classes = CannedClasses(self.project, models)
         return loop
 
     def _kinds(self) -> Iterator[tuple[ast.Call, Kind]]:
@@ -176,8 +176,7 @@ class LoopRewrite(FileRewrite):
 
     def _compiled(self, module: Module, renderer: Renderer, loop: Loop) -> dict[ast.Call, Callable[[str], str]]:
         """What writes the statements that compile models which are made in a file, by the calls that make them."""
-        more = [f"**{EXACT}"] if loop.distribution is not None and loop.evaluates_amid else []
-        return self._classes.compiled(module, renderer, loop.together, more)
+        return self._classes.compiled(module, renderer, loop.together)
 
     def _callback_class(self, hooks: list[OwnHook]) -> None:
         """Let the class of hooks become one of callbacks."""
@@ -228,5 +227,13 @@ def _kind_of(network: Network | str) -> Kind:
     weights = replace(weights, slots=SLOTS) if network.combined else weights
     known = network.variables
     rates = rates_of_calls(network.construction.module, network.optimizers)
-    told = Kind(compiled=True, signatures=signatures, hooks=hooks, variables=known, names=names, weights=weights)
-    return replace(told, rates=rates, partitioner=network.partitioner)
+    return Kind(
+        compiled=True,
+        signatures=signatures,
+        hooks=hooks,
+        variables=known,
+        names=names,
+        weights=weights,
+        rates=rates,
+        partitioner=network.partitioner,
+    )

@@ -224,8 +224,7 @@ class ProgramRewrite(OutsideRewrite):
         plain with it."""
         texts = [model.generated.text for model in self.model_fns.values() if model.generated is not None]
         if isinstance(self.loop, Loop):
-            canned = self._classes.texts() if self.loop.distribution is not None else []
-            if reason := why_not_after_all(self.loop, [*texts, *canned]):
+            if reason := why_not_after_all(self.loop, texts):
                 told = self.loop.distribution
                 if told is not None and told.on_cluster:
                     raise EvaluatesApart(reason)

@@ -39,6 +39,8 @@ _SCOPE_ARGUMENTS = frozenset(
     }
 )
 VARIABLE_SCOPE = "tensorflow.variable_scope"
+SCOPES = frozenset({VARIABLE_SCOPE, "tensorflow.name_scope"})
+"""What gives names to what is made in it."""
 CURRENT_SCOPE = "tensorflow.get_variable_scope"
 
 

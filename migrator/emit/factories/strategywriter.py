@@ -59,8 +59,10 @@ def strategy_function(tf: str, servers: bool, validated: bool, canned: bool = Fa
     )
 
 
-def scope(tf: str, partitioner: str, body: Sequence[Row], evaluated: bool, measured: bool) -> Sequence[Statement]:
-    """The scope in which a model is made; with what lets it be `evaluated` on parameter servers, where it is.
+def scope(
+    tf: str, partitioner: str, body: Sequence[Row], evaluated: bool = False, measured: bool = True
+) -> Sequence[Statement]:
+    """The scope in which a model is made; with what lets `fit` evaluate it on parameter servers, where it is `evaluated` so.
 
     `measured`: it is compiled with metrics.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from migrator.analyse.layers.statistics import LISTED
 
@@ -346,8 +346,8 @@ class NetworkWriter:
 
     # -- how it is compiled -------------------------------------------------------------------------------------------
 
-    def compiled(self, model: str, optimizers: Mapping[str, str], together: int, others: Sequence[str] = ()) -> str:
-        """The statement that compiles the model of that name, with `others` behind its own arguments."""
+    def compiled(self, model: str, optimizers: Mapping[str, str], together: int) -> str:
+        """The statement that compiles the model of that name."""
         parts = [f"{name}={text}" for name, text in optimizers.items()]
         parts += self.head.loss(self.tf)
         known, more = {**self.head.metrics(self.tf), **self.head.rare_metrics(self.tf)}, self.network.more_metrics
@@ -356,7 +356,6 @@ class NetworkWriter:
         weighted = "weight_column" in self.network.given  # of which those know nothing that a program adds
         every = {"weighted_metrics": own, "metrics": added} if weighted else {"metrics": [*own, *added]}
         parts += [f"{argument}=[{', '.join(metrics)}]" for argument, metrics in every.items() if metrics]
-        parts += others
         if together == 1:
             return f"{model}.compile({', '.join(parts)})"
         lines = "\n    ".join(f"{part}," for part in [*parts, f"steps_per_execution={together}"])

@@ -79,7 +79,7 @@ def _on_servers(
         text = text.replace(f"\n{page.indent(call)}", "\n")  # as lines below a statement at the margin
     made = statements_of(quoted(f"{target} = {text}\n{compiled(target)}", page.module))
     partitioner = page.text(source.partitioner) if source.partitioner is not None else ""
-    yield from scope(page.tf, partitioner, made, loop.evaluates_amid, True)
+    yield from scope(page.tf, partitioner, made)
     if source.returned is not None and source.settings.directory is None:
         yield from statements_of(f"return {target}")
 
